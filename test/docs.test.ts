@@ -1,9 +1,9 @@
 /** The pages do not drift from the code: snippets run, links resolve, and commands, flags and settings exist. */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { createPolicy } from '../src/agents/policy/policy.js';
@@ -62,36 +62,58 @@ function toProgram(text: string, baseUrl: string): string {
     .replace("'agents.db'", JSON.stringify(join(temporaryFolder(), 'agents.db')));
 }
 
-/** Where its packages are found, and no build looks. */
-async function runProgram(name: string, code: string): Promise<string> {
-  const path = resolve('node_modules/.cache/winnow-docs', `${name.replace(/\W/gu, '-')}.mjs`);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, code);
+const SNIPPET = '\n--- the snippet of ';
+const ENDED = '\n--- ended well';
+
+/** All in one process, one after the other, where their packages are found and no build looks. @returns what each printed */
+async function runPrograms(programs: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const folder = resolve('node_modules/.cache/winnow-docs');
+  mkdirSync(folder, { recursive: true });
+  const lines = [...programs].map(([name, code]) => {
+    const file = `${name.replace(/\W/gu, '-')}.mjs`;
+    writeFileSync(join(folder, file), code);
+    return `await import('./${file}').then(() => console.log(${JSON.stringify(ENDED)}), console.log);`;
+  });
+  const names = [...programs.keys()].map((name) => `console.log(${JSON.stringify(SNIPPET + name)});`);
+  writeFileSync(join(folder, 'all.mjs'), lines.map((line, place) => `${names[place]}\n${line}\n`).join(''));
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--import', './test/support/typescript-loader.mjs', path], { env });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (part) => {
-      text += String(part);
-    });
-  const exitCode = await new Promise((done) => child.once('close', done));
-  return `${text}\nexit code ${exitCode}`;
+  const words = ['--import', './test/support/typescript-loader.mjs', join(folder, 'all.mjs')];
+  const { stdout, stderr, exitCode } = await new Promise<{ stdout: string; stderr: string; exitCode: unknown }>(
+    (done) =>
+      execFile(process.execPath, words, { env, timeout: 100_000 }, (error, stdout, stderr) =>
+        done({ stdout, stderr, exitCode: error === null ? 0 : (error.code ?? error.signal) }),
+      ),
+  );
+  const printed = stdout.split(SNIPPET).slice(1);
+  // What none of them caught, or does not end, ends the process: it is the fault of the last.
+  return new Map(
+    printed.map((text, place) => {
+      const [name = ''] = text.split('\n', 1);
+      const isLast = place === printed.length - 1;
+      return [name, isLast && exitCode !== 0 ? `exit code ${exitCode}\n${stderr}` : text];
+    }),
+  );
 }
 
 describe('the snippets', () => {
-  it.each(inLanguage('ts').map(({ name, text }) => [name, text]))(
-    'of %s runs',
-    async (name, text) => {
-      const run = RUNS[name];
-      if (!run) throw new Error(`Say in RUNS what ${name} prints.`);
-      const server = await startScriptedServer(run.answers.map((one) => answerJson(one)));
-      const printed = await runProgram(name, toProgram(text, server.baseUrl));
-      await server.close();
-      expect(printed).toContain('exit code 0');
-      expect(printed).toContain(run.prints);
-    },
-    120_000,
-  );
+  const programs = inLanguage('ts');
+  let printed: Map<string, string>;
+  beforeAll(async () => {
+    const started = programs.map(async ({ name, text }) => {
+      const server = await startScriptedServer((RUNS[name]?.answers ?? []).map((one) => answerJson(one)));
+      return { name, server, program: toProgram(text, server.baseUrl) };
+    });
+    const all = await Promise.all(started);
+    printed = await runPrograms(new Map(all.map(({ name, program }) => [name, program])));
+    for (const { server } of all) await server.close();
+  }, 120_000);
+
+  it.each(programs.map(({ name }) => name))('of %s runs', (name) => {
+    const run = RUNS[name];
+    if (!run) throw new Error(`Say in RUNS what ${name} prints.`);
+    expect(printed.get(name)).toContain(ENDED);
+    expect(printed.get(name)).toContain(run.prints);
+  });
 
   it.each(
     inLanguage('console').map(({ name, text }) => {

@@ -1,6 +1,5 @@
 /** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
 import { describe, expect, it } from '@jest/globals';
-import { loadCatalog } from '../src/core/catalog/load.js';
 import { normaliseArguments } from '../src/core/catalog/schema/normalise.js';
 import { createScope, type View } from '../src/core/catalog/scope.js';
 import type { Tool } from '../src/core/catalog/tool.js';
@@ -10,6 +9,7 @@ import { parseRequest } from '../src/core/request.js';
 import {
   type FixtureCase,
   type FixtureName,
+  loadCatalogFile,
   loadFixture,
   loadFixtureCases,
   withReferences,
@@ -139,7 +139,7 @@ describe.each(SMALL_SETS)('the cases of %s', (name) => {
     const cases = loadFixtureCases(name);
     const faults = await Promise.all(
       cases.map(async (one) => {
-        const { catalog, issues, failures } = await loadCatalog({ sources: [catalogOf(name, one)] });
+        const { catalog, issues, failures } = await loadCatalogFile(catalogOf(name, one));
         const view = createScope(catalog)({});
         const variants = one.expectedSteps.flatMap((step) => wrongVariants(one.id, step, view.byName.get(step.tool)));
         return [...issues, ...failures, ...wrongSteps(one, view), ...wrongEdges(one, view), ...variants];

@@ -1,10 +1,11 @@
 /** The commands around agents, on one store: what one command leaves behind, the next one finds. */
+
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 
 const TOOLS = [
@@ -55,7 +56,7 @@ rules:
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-commands-'));
+  folder = temporaryFolder();
   await writeFile(at('tools.json'), JSON.stringify(TOOLS));
   await writeFile(at('tools.mjs'), MODULE);
   await writeFile(at('empty.mjs'), 'export const answer = 42;');
@@ -63,7 +64,6 @@ beforeAll(async () => {
   await writeFile(at('policy.yaml'), POLICY);
   await writeFile(at('empty.yaml'), '{}');
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 let exitCode: number;
 

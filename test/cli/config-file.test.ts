@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { loadConfigFile } from '../../src/cli/config-file.js';
 import { readConfig } from '../../src/cli/read-config.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { textOf } from './run-here.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-config-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 async function load(text: string, name = 'winnow.yaml') {
   await writeFile(join(folder, name), text);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
+import { aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval as run } from './run-eval.js';
@@ -120,15 +121,6 @@ describe('a run', () => {
     expect(String(other.error)).toContain('m + larger');
   });
 
-  it('remembers the answers of each stage, also where planning only has more time', async () => {
-    const config = join(setup.folder, 'winnow.yaml');
-    writeFileSync(config, 'planningModel: { timeoutMs: 90000 }\n');
-    expect(await evaluate(['--config', config])).toMatchObject({ exitCode: 0 });
-    const again = asked();
-    await evaluate(['--config', config, '--out', join(setup.folder, 'again')]);
-    expect([again, asked()]).toEqual([16, 16]);
-  });
-
   it('costs what the price table says', async () => {
     const prices = join(setup.folder, 'prices.json');
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
@@ -203,8 +195,6 @@ describe('a gate', () => {
 });
 
 describe('a gate against another run', () => {
-  const SELECT = ['--only', 'select'];
-
   it('is refused before the first case, where that run is not there or judged another stage', async () => {
     const gone = await evaluate(['--gate', 'noWorseThan=runs/gone']);
     expect([gone.exitCode, String(gone.error)]).toEqual([
@@ -213,7 +203,7 @@ describe('a gate against another run', () => {
     ]);
     expect([asked(), existsSync(setup.out)]).toEqual([0, false]);
     const selected = join(setup.folder, 'selected');
-    await evaluate([...SELECT, '--limit', '1', '--out', selected]);
+    await evaluate(['--only', 'select', '--limit', '1', '--out', selected]);
     const before = asked();
     const other = await evaluate(['--gate', `noWorseThan=${selected}`]);
     expect([other.exitCode, asked(), existsSync(setup.out)]).toEqual([2, before, false]);
@@ -221,13 +211,13 @@ describe('a gate against another run', () => {
   });
 
   it('is refused also for a run that is there already', async () => {
-    await evaluate([...SELECT, '--limit', '1']);
-    const planned = join(setup.folder, 'planned');
-    await evaluate(['--only', 'plan', '--limit', '1', '--out', planned]);
+    const [selected, planned] = await Promise.all(
+      ['select', 'plan'].map(async (only) => (await aRun([aRecord()], { settings: { only } })).path),
+    );
     const gate = ['--gate', `noWorseThan=${planned}`];
     for (const words of [
-      ['report', setup.out],
-      ['compare', planned, setup.out],
+      ['report', selected ?? ''],
+      ['compare', planned ?? '', selected ?? ''],
     ]) {
       const { exitCode, error } = await run(['eval', ...words, ...gate]);
       expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('judged plans only')]);

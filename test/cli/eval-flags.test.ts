@@ -1,12 +1,13 @@
 /** Flags of winnow eval: folders and queues that are refused, which cases are done, how each is put and judged. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { tuneCommand } from '../../src/cli/commands/tune.js';
 import { defaultPromptPath } from '../../src/core/prompts/prompts.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
@@ -255,14 +256,13 @@ describe('refused, before anything is loaded', () => {
 });
 
 it('takes the variables of an MCP configuration at a worker as everywhere', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-worker-'));
+  const folder = temporaryFolder();
   const catalog = join(folder, 'mcp.json');
   writeFileSync(catalog, JSON.stringify({ mcpServers: { there: { url: '${WORKER_TEST_URL}' } } }));
   process.env.WORKER_TEST_URL = 'http://127.0.0.1:1/mcp';
   const model = ['--base-url', 'http://127.0.0.1:1/v1', '--model', 'm'];
   const refusal = await refusalOf(['worker', ...queue, ...model, '--catalog', `mcp:${catalog}`]);
   delete process.env.WORKER_TEST_URL;
-  rmSync(folder, { recursive: true });
   expect(refusal).toContain('mcp.json#there');
   expect(refusal).not.toContain('is not set');
 });

@@ -1,9 +1,10 @@
 /** Which weights a process loads, on a stand-in for the local runtime that tells of each. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 
 const tell = (text: string) => process.stderr.write(`${text}\n`);
@@ -28,14 +29,13 @@ jest.unstable_mockModule('node-llama-cpp', () => ({
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-weights-'));
+  folder = temporaryFolder();
   process.env.WINNOW_CACHE = at('cache');
   for (const name of ['own.gguf', 'other.gguf']) await writeFile(at(name), '');
   await writeFile(at('tools.json'), JSON.stringify([{ name: 'read_level', toolType: 'builtin' }]));
 });
 afterAll(async () => {
   delete process.env.WINNOW_CACHE;
-  await rm(folder, { recursive: true });
 });
 
 /** Nothing is asked of a model: both are opened and closed. */

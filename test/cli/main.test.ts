@@ -1,14 +1,16 @@
 /** The command line as its users have it: a process with arguments, two streams and an exit code. */
+
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answer, answerJson, hang } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMMAND, runCli } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 jest.setTimeout(60_000);
 
@@ -37,11 +39,10 @@ let folder: string;
 let catalog: string;
 const servers = new Set<ScriptedServer>();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-cli-'));
+  folder = temporaryFolder();
   catalog = join(folder, 'tools.json');
   await writeFile(catalog, JSON.stringify(TOOLS));
 });
-afterAll(() => rm(folder, { recursive: true }));
 afterEach(async () => {
   for (const server of servers) await server.close();
   servers.clear();
@@ -96,22 +97,25 @@ describe('the process', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.cancelled.exitCode, stdout: '' });
   });
 
+  it('takes an unknown command for a wrong option', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['pla']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.invalid_option.exitCode, stdout: '' });
+    expect(stderr).toContain("unknown command 'pla'");
+  });
+
   it.each([
-    ['an unknown command', ['pla'], "unknown command 'pla'"],
     ['an unknown flag', ['tools', 'list', '--catalogue', 'x'], '--catalogue'],
     ['a missing request', ['plan'], 'The request is missing: winnow plan "What'],
     ['a request without quotes', ['plan', 'read', 'the', 'level'], 'quotes: winnow plan "read the level"'],
   ])('takes %s for a wrong option, not for a fault of its own', async (_, words, text) => {
-    const { exitCode, stdout, stderr } = await runCli(words);
+    const { exitCode, stdout, stderr, error } = await runHere(words);
     expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.invalid_option.exitCode, stdout: '' });
-    expect(stderr).toContain(text);
+    expect(`${stderr}${error}`).toContain(text);
   });
 
-  it.each([
-    ['its version', ['--version'], /^\d+\.\d+\.\d+\n$/u],
-    ['its usage', ['plan', '--help'], /^Usage: winnow plan /u],
-  ])('prints %s and ends well', async (_, words, form) => {
-    expect(await runCli(words)).toEqual({ exitCode: 0, stdout: expect.stringMatching(form), stderr: '' });
+  it('prints its version and ends well', async () => {
+    const stdout = expect.stringMatching(/^\d+\.\d+\.\d+\n$/u);
+    expect(await runCli(['--version'])).toEqual({ exitCode: 0, stdout, stderr: '' });
   });
 });
 

@@ -1,80 +1,24 @@
 /** `winnow mcp` as a client starts it: a process of its own that speaks over stdin and stdout. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { tellWhoGrants } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
-import { type Answer, openClient } from '../adapters/mcp/setup.js';
 import { createTool } from '../support/create-tool.js';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
+import { at, start } from './mcp-setup.js';
 import { runHere, textOf } from './run-here.js';
 
-// Each test starts a process that loads its sources one by one.
+// A process loads its sources one by one.
 jest.setTimeout(60_000);
 
-const tool = (name: string, risk: string, description: string, input: object = {}) => ({
-  name,
-  toolType: 'builtin',
-  risk,
-  description,
-  inputSchema: { type: 'object', ...input },
-});
-const path = { properties: { path: { type: 'string' } }, required: ['path'] };
-const TOOLS = [
-  tool('file_list', 'low', 'Lists the files of a folder.'),
-  tool('file_delete', 'high', 'Deletes a file for ever.', path),
-  { ...tool('diary', 'low', 'The diary of Bob.'), scope: { user: 'bob' } },
-];
-/** Functions of users print what they like. */
-const MODULE = `
-export const file_list = () => { console.log('{"jsonrpc": "chatter"}'); return ['old.txt']; };
-export const file_delete = ({ path }, { user }) => ({ gone: path, for: user });
-`;
-
-let folder: string;
-let model: ScriptedServer;
-const at = (name: string) => join(folder, name);
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
-  await writeFile(at('tools.json'), JSON.stringify({ tools: TOOLS }));
-  await writeFile(at('tools.mjs'), MODULE);
-  await writeFile(at('mcp.yaml'), 'mcp: { toolPrefix: w_ }\n');
-  await writeFile(at('no-planner.yaml'), 'mcp: { planner: false }\n');
-  model = await startScriptedServer(() =>
+it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
+  const model = await startScriptedServer(() =>
     answer('{"kind": "plan", "steps": [{"id": "s1", "tool": "file_list", "arguments": {}}]}'),
   );
-});
-afterAll(async () => {
-  await model.close();
-  await rm(folder, { recursive: true });
-});
-
-/** As it stands in the configuration of a client, but for the loader that takes the place of a build. */
-async function start(words: string[], answer?: Answer) {
-  const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
-  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: ['--import', loader, resolve('src/cli/main.ts'), 'mcp', '--catalog', at('tools.json'), ...words],
-    env: { ...Object.fromEntries(env.map(([name, value]) => [name, value ?? ''])), WINNOW_LOG_LEVEL: 'info' },
-    stderr: 'pipe',
-  });
-  let stderr = '';
-  transport.stderr?.on('data', (chunk) => {
-    stderr += String(chunk);
-  });
-  const errors: Error[] = [];
-  transport.onerror = (error) => errors.push(error);
-  return { ...(await openClient(transport, answer)), errors, log: () => stderr };
-}
-
-it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
+  writeFileSync(at('mcp.yaml'), 'mcp: { toolPrefix: w_ }\n');
   const store = ['--store', at('life.db')];
   const { ask, names, changed, client, errors, log } = await start([
     ...store,
@@ -109,21 +53,7 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   await close();
   expect(errors).toEqual([]);
   expect(log()).toContain('{"jsonrpc": "chatter"}');
-});
-
-it('asks the person at the client where the policy lets them decide', async () => {
-  await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
-  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--config', at('no-planner.yaml')];
-  const questions: string[] = [];
-  const { ask, names, log } = await start([...words, '--user', 'ann'], ({ message }) => {
-    questions.push(message);
-    return { action: 'accept', content: {} };
-  });
-  expect(await names()).not.toContain('plan');
-  await ask('tool_enable', { names: ['file_delete'] });
-  expect(await ask('file_delete', { path: 'old.txt' })).toEqual({ gone: 'old.txt', for: 'ann' });
-  expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
-  expect(log()).not.toContain('nobody can grant');
+  await model.close();
 });
 
 describe('over stdio', () => {

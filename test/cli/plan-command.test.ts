@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { planCommand, selectCommand } from '../../src/cli/commands/plan.js';
@@ -7,6 +6,7 @@ import type { ErrorCode } from '../../src/core/errors.js';
 import { resultSchema, selectResultSchema } from '../../src/core/result.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const TOOLS = [
   {
@@ -23,7 +23,7 @@ let catalog: string;
 let server: ScriptedServer | undefined;
 const others: ScriptedServer[] = [];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-plan-'));
+  folder = temporaryFolder();
   catalog = join(folder, 'tools.json');
   await writeFile(catalog, JSON.stringify(TOOLS));
 });
@@ -32,7 +32,6 @@ afterEach(async () => {
   await server?.close();
   server = undefined;
   for (const other of others.splice(0)) await other.close();
-  await rm(folder, { recursive: true });
 });
 
 /** What the command prints, run on a catalogue of two tools and a scripted server. */

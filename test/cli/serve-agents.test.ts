@@ -1,16 +1,15 @@
 /** winnow serve over its life: tools that run, a catalogue that changes, and servers on one database. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { recordLog } from '../adapters/http/setup.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../agents/store/postgres.js';
-import { configured, NO_MODEL, serve } from './serve-setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -18,7 +17,7 @@ jest.setTimeout(60_000);
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-serve-'));
+  folder = temporaryFolder();
   const greet = {
     name: 'greet',
     toolType: 'builtin',
@@ -43,7 +42,6 @@ sessions: { visibleFrom: next_turn }
 `,
   );
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 it('runs functions, MCP tools and skills of the catalogue, follows its policy file, and keeps its sessions', async () => {
   const first = await serve('--config', at('winnow.yaml'));
@@ -187,7 +185,7 @@ describe('a catalogue that changes', () => {
   const at = (name: string) => join(folder, name);
   const write = (name: string, content: unknown) => writeFile(at(name), JSON.stringify(content));
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-reload-'));
+    folder = temporaryFolder();
     await write('tools.json', {
       tools: [tool('greet', 'Greets.')],
       synonyms: [{ words: ['wave'], means: ['greets'] }],
@@ -195,7 +193,6 @@ describe('a catalogue that changes', () => {
     await write('mcp.json', { mcpServers: {} });
     await writeFile(at('tools.mjs'), 'export const greet = () => "hello"; export const bow = () => "bowed";');
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   const open = (...words: string[]) =>
     serve(...NO_MODEL, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), ...words);
@@ -345,63 +342,3 @@ describe('a catalogue that changes', () => {
     await third.stop();
   });
 });
-
-/** `winnow serve --store postgres://…`: two servers on one database, and what is left when both are gone. */
-const reason = whyNoPostgres();
-if (reason !== undefined) it.skip(`winnow serve with PostgreSQL is not tested: ${reason}`, () => undefined);
-else withServer();
-
-function withServer(): void {
-  let postgres: PostgresServer;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'winnow-serve-postgres-'));
-    const tool = { name: 'burn', toolType: 'builtin', risk: 'high', description: 'Burns letters.' };
-    writeFileSync(join(folder, 'tools.json'), JSON.stringify([tool]));
-    writeFileSync(join(folder, 'tools.mjs'), 'export const burn = () => "burnt";');
-    postgres = await startPostgres();
-  });
-  afterAll(async () => {
-    await postgres.stop();
-    rmSync(folder, { recursive: true });
-  });
-
-  it('shares sessions, approvals, private tools and the audit, and keeps them', async () => {
-    const store = ['--store', await postgres.createDatabase()];
-    const tools = ['--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs')];
-    const open = () => serve(...NO_MODEL, ...store, ...tools, ...configured({ adaptation: { enabled: true } }));
-    const [one, other] = [await open(), await open()];
-    const { id } = await one.ask('POST /v1/sessions', {});
-    const session = `/v1/sessions/${id}`;
-    await one.ask(`POST ${session}/enable`, { names: ['burn'] });
-    const refused = await other.ask(`POST ${session}/call`, { tool: 'burn' });
-    expect(refused).toMatchObject({ ok: false, code: 'needs_approval' });
-    await other.ask(
-      `POST /v1/approvals/${refused.approval}/grant`,
-      {},
-      { 'x-winnow-user': 'bob', 'x-winnow-roles': 'operator' },
-    );
-    // One grant, two servers, the same moment: one call runs.
-    const both = await Promise.all([one, other].map((server) => server.ask(`POST ${session}/call`, { tool: 'burn' })));
-    expect(both.filter(({ ok }) => ok)).toMatchObject([{ output: 'burnt' }]);
-    const turns = await Promise.all([one, other].map((server) => server.ask(`POST ${session}/turns`, {})));
-    expect(Math.max(...turns.map(({ turn }) => turn))).toBe(3);
-    await one.ask('POST /v1/private-tools', { tool: { name: 'letter', toolType: 'skill', instructions: 'Write.' } });
-    await one.stop();
-    await other.done;
-
-    const third = await open();
-    expect(await third.ask(`GET ${session}`)).toMatchObject({ turn: 3, enabled: [{ name: 'burn' }] });
-    expect((await third.ask('GET /v1/private-tools')).tools).toMatchObject([{ name: 'my__letter' }]);
-    await third.ask(`POST ${session}/enable`, { names: ['my__letter'] });
-    expect(await third.ask(`POST ${session}/call`, { tool: 'my__letter' })).toMatchObject({
-      ok: true,
-      output: 'Write.',
-    });
-    const { entries } = await third.ask(`GET /v1/audit?session=${id}&event=call&outcome=allowed`, undefined, {});
-    expect(entries.map(({ tool }: { tool: string }) => tool)).toEqual(['my__letter', 'burn']);
-    const { total } = await third.ask('GET /v1/telemetry', undefined, {});
-    expect(total).toMatchObject({ calls: 2, errors: 0 });
-    await third.stop();
-  });
-}

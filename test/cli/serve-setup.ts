@@ -1,21 +1,21 @@
 /** `winnow serve` in this process, on a free port, until it is stopped as a service manager would stop it. */
+
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, afterEach } from '@jest/globals';
+import { afterEach } from '@jest/globals';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { recordLog } from '../adapters/http/setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 export type Answer = ReturnType<typeof JSON.parse>;
 
 /** Nothing is asked of a model. */
 export const NO_MODEL = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
 
-const cache = mkdtempSync(join(tmpdir(), 'winnow-serve-cache-'));
+const cache = temporaryFolder();
 process.env.WINNOW_CACHE = cache;
-afterAll(() => rmSync(cache, { recursive: true }));
 
 let configs = 0;
 /** The flag of a configuration file with this in it. */

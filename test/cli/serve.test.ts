@@ -1,9 +1,8 @@
 /** winnow serve: how it starts and stops, and what it wires together: an API, MCP, the second opinion on a search, rules. */
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -112,7 +111,7 @@ describe('the tools of an API', () => {
   let api: PetApi;
   const at = (name: string) => join(folder, name);
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-openapi-'));
+    folder = temporaryFolder();
     api = await startPetApi();
     const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
     const body = {
@@ -136,7 +135,6 @@ describe('the tools of an API', () => {
   afterAll(async () => {
     delete process.env.PET_SHOP_KEY;
     await api.close();
-    await rm(folder, { recursive: true });
   });
 
   it('go from a search to the request at the API, and back', async () => {
@@ -253,10 +251,9 @@ describe('a second opinion on a search', () => {
   let folder: string;
   const at = (name: string) => join(folder, name);
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-rerank-'));
+    folder = temporaryFolder();
     await writeFile(at('tools.json'), JSON.stringify([tool('hose'), tool('rake'), tool('spade')]));
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   const models: ScriptedServer[] = [];
   afterEach(async () => {
@@ -341,13 +338,12 @@ describe('the rules of an operator', () => {
   let model: ScriptedServer;
   const at = (name: string) => join(folder, name);
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-rules-'));
+    folder = temporaryFolder();
     await writeFile(at('tools.json'), JSON.stringify([tool('greet', 'Greets.'), tool('bow', 'Bows deeply.')]));
     model = await startScriptedServer(() => answerJson({ selected_tools: ['greet'], reason: 'it greets' }));
   });
   afterAll(async () => {
     await model.close();
-    await rm(folder, { recursive: true });
   });
 
   const open = () =>

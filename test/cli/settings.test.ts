@@ -1,6 +1,6 @@
 /** Where settings come from: flags, the environment, the configuration file. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConfigFile } from '../../src/cli/config-file.js';
@@ -9,6 +9,7 @@ import { configuredSecrets, modelSettings, planningModelSettings } from '../../s
 import { readConfig } from '../../src/cli/read-config.js';
 import { setUp } from '../../src/cli/set-up.js';
 import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const VARIABLES = [
   'WINNOW_BASE_URL',
@@ -24,7 +25,7 @@ const saved = VARIABLES.map((name) => [name, process.env[name]] as const);
 let folder: string;
 beforeEach(async () => {
   for (const name of VARIABLES) delete process.env[name];
-  folder = await mkdtemp(join(tmpdir(), 'winnow-flags-'));
+  folder = temporaryFolder();
   const tool = (index: number) => ({ name: `tool_${index}`, toolType: 'builtin', description: 'Does things.' });
   await writeFile(join(folder, 'tools.json'), JSON.stringify(Array.from({ length: 20 }, (_, index) => tool(index))));
 });
@@ -33,7 +34,6 @@ afterEach(async () => {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
-  await rm(folder, { recursive: true });
 });
 
 const writeConfig = async (text: string): Promise<string> => {

@@ -1,17 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-tools-'));
+  folder = temporaryFolder();
   file = join(folder, 'tools.json');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 async function run(...words: string[]) {
   const printed = await runHere(['tools', ...words]);

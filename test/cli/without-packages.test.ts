@@ -1,8 +1,11 @@
 /** Where an optional package is missing, what needs it says so, and all else works. */
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
+import { ERROR_TABLE } from '../../src/core/errors.js';
+import { startScriptedServer } from '../support/scripted-server.js';
+import { answerJson } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 import { NO_MODEL, serve } from './serve-setup.js';
@@ -41,5 +44,55 @@ describe('without the package', () => {
     expect(await ask('POST /v1/sessions', {})).toMatchObject({ turn: 1 });
     const answer = await fetch(`${address}/metrics`);
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('npm install prom-client')]);
+  });
+});
+
+describe('the local runtime', () => {
+  jest.unstable_mockModule('node-llama-cpp', () => {
+    throw Object.assign(new Error('not here'), { code: 'ERR_MODULE_NOT_FOUND' });
+  });
+
+  let folder: string;
+  let cache: string;
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    cache = join(folder, 'cache');
+    process.env.WINNOW_CACHE = cache;
+    await writeFile(join(folder, 'tools.json'), JSON.stringify([{ name: 'read_level', toolType: 'builtin' }]));
+  });
+  afterAll(async () => {
+    delete process.env.WINNOW_CACHE;
+  });
+
+  const run = (...words: string[]) =>
+    runHere(['plan', 'What is the level?', '--catalog', join(folder, 'tools.json'), ...words]);
+
+  describe('without the local runtime', () => {
+    it('an endpoint is used, and nothing local is loaded or fetched', async () => {
+      const steps = [{ id: 's1', tool: 'read_level', arguments: {} }];
+      const server = await startScriptedServer([answerJson({ kind: 'plan', steps })]);
+      const outcome = await run('--base-url', server.baseUrl, '--model', 'm');
+      await server.close();
+      expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+      expect(outcome.stdout).toContain('s1  read_level');
+      await expect(readdir(cache)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+
+    it('who asks for the local model is told what is missing, and what to do', async () => {
+      const file = join(folder, 'own.gguf');
+      await writeFile(file, '');
+      const { exitCode, stdout, error } = await run('--model-file', file);
+      expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
+      expect(String(error)).toContain('The local runtime (package node-llama-cpp) is not installed here.');
+      expect(String(error)).toContain('--base-url URL --model NAME');
+      expect(String(error)).toContain('npm install node-llama-cpp');
+    });
+
+    it('that is told before a model is looked for, so that nothing is fetched in vain', async () => {
+      const { exitCode, stdout, error } = await run('--model', 'no-such-model');
+      expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
+      expect(String(error)).toContain('The local runtime (package node-llama-cpp) is not installed here.');
+      await expect(readdir(cache)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
   });
 });

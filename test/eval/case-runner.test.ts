@@ -1,4 +1,5 @@
 /** A run of cases: its settings, the offered tools, and how cases are done and summed up. */
+
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +17,9 @@ import { dayOf, differencesOf, refuseOtherSettings } from '../../src/eval/run-su
 import { createSuitePlanners } from '../../src/eval/suite.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel } from '../support/scripted-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { aModel, aRunner, catalog, EXPECTED, JUDGING, PLAN, SELECTED, TOOLS } from './runner-setup.js';
-import { aCase, aFolder, aRecord, aStart, inRun, keysIn } from './setup.js';
+import { aCase, aRecord, aStart, inRun, keysIn } from './setup.js';
 
 describe('one case', () => {
   it('becomes a record with what the model saw and said, how it was judged and what it cost', async () => {
@@ -208,10 +210,11 @@ describe('the tools that a case may use', () => {
 const LOADER = new URL('../support/typescript-loader.mjs', import.meta.url).href;
 const SETTINGS = new URL('../../src/eval/run-summary.ts', import.meta.url).href;
 
-function dayWhere(zone: string): string {
-  const script = `process.stdout.write((await import('${SETTINGS}')).dayOf(undefined, {}))`;
+function daysWhere(zones: readonly string[]): string[] {
+  const script = `const { dayOf } = await import('${SETTINGS}');
+    for (const zone of ${JSON.stringify(zones)}) console.log(((process.env.TZ = zone), dayOf(undefined, {})));`;
   const args = ['--import', LOADER, '--input-type=module', '--eval', script];
-  return execFileSync(process.execPath, args, { env: { ...process.env, TZ: zone }, encoding: 'utf8' });
+  return execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
 }
 
 describe('the day of the cases that name none', () => {
@@ -222,10 +225,12 @@ describe('the day of the cases that name none', () => {
 
   it('is today where the machine stands, as winnow plan has it', () => {
     // At any moment it is another day in one of the two than in Greenwich.
-    for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
-      const day = () => new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(new Date());
-      expect([day(), day()]).toContain(dayWhere(timeZone));
-    }
+    const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
+    const days = () =>
+      zones.map((timeZone) => new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(new Date()));
+    const before = days();
+    const found = daysWhere(zones);
+    expect([before, days()]).toContainEqual(found);
   });
 });
 
@@ -251,7 +256,7 @@ describe('settings of a run that goes on', () => {
 const isSelection = (system: string) => system.includes('selected_tools');
 
 async function sourceOf(count: number) {
-  const caseFile = join(aFolder(), 'cases.jsonl');
+  const caseFile = join(temporaryFolder(), 'cases.jsonl');
   const lines = Array.from({ length: count }, (_, place) =>
     JSON.stringify({ id: `c${place}`, query: 'q', expectedTools: ['find_station'] }),
   );
@@ -269,7 +274,7 @@ interface RunParts extends Partial<EvaluationOptions> {
 const answerAll: CaseRunner = async ({ case: { id }, repeat }) => aRecord({ id, repeat });
 
 async function evaluated({
-  path = aFolder(),
+  path = temporaryFolder(),
   run = answerAll,
   count = 6,
   jobs = 2,
@@ -348,7 +353,7 @@ describe('a run', () => {
   });
 
   it('has a summary from its first moment', async () => {
-    const path = aFolder();
+    const path = temporaryFolder();
     const seen: boolean[] = [];
     const run: CaseRunner = async (job) => {
       seen.push((await readSummary(path)).interrupted);
@@ -360,7 +365,7 @@ describe('a run', () => {
   });
 
   it('of real planners keeps the prompts that its records name', async () => {
-    await inRun(aFolder(), async (store) => {
+    await inRun(temporaryFolder(), async (store) => {
       const { keepPrompt: onStablePart } = store;
       const planners = createSuitePlanners(
         { catalog },

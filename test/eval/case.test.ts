@@ -1,4 +1,5 @@
 /** Cases: their form, their sources, and gold answers. */
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -10,7 +11,8 @@ import { type CaseFilter, openCases } from '../../src/eval/case-source.js';
 import { scorePlan } from '../../src/eval/plan-scores.js';
 import { scoreSelection } from '../../src/eval/selection-scores.js';
 import { createTool } from '../support/create-tool.js';
-import { aFolder, aSelection } from './setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { aSelection } from './setup.js';
 
 const place = { suite: 'set', file: 'cases.jsonl', line: 7 };
 const line = (more: Record<string, unknown>) =>
@@ -166,7 +168,7 @@ describe('the source of cases', () => {
     JSON.stringify({ id, query: 'q', expectedTools: ['a'], ...more });
 
   function aSuite(name: string, lines: readonly string[]) {
-    const caseFile = join(aFolder(), `${name}.jsonl`);
+    const caseFile = join(temporaryFolder(), `${name}.jsonl`);
     writeFileSync(caseFile, `${lines.join('\n')}\n`);
     return { name, catalog, caseFile };
   }

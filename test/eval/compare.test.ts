@@ -1,4 +1,5 @@
 /** Comparisons of two runs: of cases, of steps, and as JUnit. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -6,7 +7,8 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { compareRuns } from '../../src/eval/compare.js';
 import { judgeGate, parseGate } from '../../src/eval/gate.js';
 import { writeComparisonJUnit } from '../../src/eval/outputs.js';
-import { aFolder, anError, aRecord, aRun, NO_USAGE } from './setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { anError, aRecord, aRun, NO_USAGE } from './setup.js';
 
 const right = (...values: number[]) =>
   values.map((value, place) => aRecord({ id: `c${place}`, scores: { right: value, recall: value } }));
@@ -172,7 +174,7 @@ describe('a comparison as JUnit', () => {
     const second = await aRun(records(after));
     const comparison = await compareRuns(first.path, second.path);
     const gate = [{ bar: 'recall>=0.9', passed: false, found: 'recall is 0.5' }];
-    const out = join(aFolder(), 'compared.xml');
+    const out = join(temporaryFolder(), 'compared.xml');
     writeComparisonJUnit(comparison, gate, out);
     return readFileSync(out, 'utf8');
   }

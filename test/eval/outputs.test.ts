@@ -5,7 +5,8 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { noUsage } from '../../src/core/model/model.js';
 import { writeOutputs } from '../../src/eval/outputs.js';
 import { loadPrices, pairId } from '../../src/eval/prices.js';
-import { aFolder, anError, aRecord, aRun } from './setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { anError, aRecord, aRun } from './setup.js';
 
 describe('the table for spreadsheets', () => {
   async function rowsOf(record: Parameters<typeof aRecord>[0]): Promise<string[]> {
@@ -95,7 +96,7 @@ describe('the outputs of a run', () => {
 
 describe('a price table', () => {
   const aTable = (content: unknown) => {
-    const path = join(aFolder(), 'prices.json');
+    const path = join(temporaryFolder(), 'prices.json');
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return path;
   };

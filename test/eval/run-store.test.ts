@@ -1,5 +1,5 @@
 /** What evaluation keeps: runs, the cache of answers, the history. */
-import { execFileSync } from 'node:child_process';
+
 import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -8,7 +8,8 @@ import type { CompletionRequest, Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/eval/answer-cache.js';
 import { openRunStore, readHistory, readSummary, runFile, withRun } from '../../src/eval/run-store.js';
 import { createScriptedModel } from '../support/scripted-model.js';
-import { aFolder, anError, aRecord, aRun, type aStart, inRun, keysIn } from './setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { anError, aRecord, aRun, type aStart, inRun, keysIn } from './setup.js';
 
 describe('the store of a run', () => {
   it('knows what is done when it is opened again, and gives back the records as they were', async () => {
@@ -27,7 +28,7 @@ describe('the store of a run', () => {
   });
 
   it('keeps a result once that a queue delivers twice', async () => {
-    const path = aFolder();
+    const path = temporaryFolder();
     const fresh = await inRun(path, async (store) => [
       await store.keep([aRecord({ id: 'a' }), aRecord({ id: 'b' })]),
       await store.keep([aRecord({ id: 'b' }), aRecord({ id: 'b', repeat: 1 })]),
@@ -48,7 +49,7 @@ describe('the store of a run', () => {
   });
 
   it('keeps the stable part of each prompt once, with the record that names it', async () => {
-    const path = aFolder();
+    const path = temporaryFolder();
     await inRun(path, async (store) => {
       store.keepPrompt('aa', 'text');
       expect(await store.prompts()).toEqual(new Map());
@@ -61,38 +62,8 @@ describe('the store of a run', () => {
     });
   });
 
-  it('is whole after a kill in the middle of its writes, and goes on', async () => {
-    const path = aFolder();
-    const loader = new URL('../support/typescript-loader.mjs', import.meta.url).href;
-    const source = new URL('../../src/eval/run-store.ts', import.meta.url).href;
-    const script = `
-      const { openRunStore, runFile } = await import('${source}');
-      const store = await openRunStore(runFile('${path}'));
-      const kept = [];
-      for (let place = 0; place < 40; place++) {
-        kept.push(store.keep([{ ...${JSON.stringify(aRecord())}, id: 'c' + place }]).then(() => process.stdout.write('c' + place + '\\n')));
-        if (place === 20) await Promise.all(kept);
-      }
-      process.kill(process.pid, 'SIGKILL');
-    `;
-    let acknowledged = '';
-    try {
-      execFileSync(process.execPath, ['--import', loader, '--input-type=module', '--eval', script], { stdio: 'pipe' });
-    } catch (error) {
-      acknowledged = String(Reflect.get(Object(error), 'stdout'));
-    }
-    const told = acknowledged
-      .trim()
-      .split('\n')
-      .map((id) => `${id}#0`);
-    expect(told.length).toBeGreaterThanOrEqual(21);
-    expect(await keysIn(path)).toEqual(expect.arrayContaining(told));
-    await inRun(path, (store) => store.keep([aRecord({ id: 'after' })]));
-    expect((await keysIn(path)).at(-1)).toBe('after#0');
-  });
-
   it('may be written by several processes at once', async () => {
-    const path = aFolder();
+    const path = temporaryFolder();
     const [one, other] = [await openRunStore(runFile(path)), await openRunStore(runFile(path))];
     const writes = Array.from({ length: 20 }, (_, place) =>
       (place % 2 ? one : other).keep([aRecord({ id: `c${place}` })]),
@@ -104,7 +75,7 @@ describe('the store of a run', () => {
 
   it('is whole in its one file when it is closed', async () => {
     const { path } = await aRun([aRecord()]);
-    const copy = aFolder();
+    const copy = temporaryFolder();
     copyFileSync(runFile(path), runFile(copy));
     expect(await keysIn(copy)).toEqual(['c1#0']);
   });
@@ -124,7 +95,7 @@ describe('the summary of a run', () => {
   });
 
   it('is refused where there is no run, one that has only begun, or one of another version', async () => {
-    const path = aFolder();
+    const path = temporaryFolder();
     await expect(readSummary(path)).rejects.toMatchObject({ code: 'not_found' });
     expect(existsSync(runFile(path))).toBe(false);
     await inRun(path, async () => undefined);
@@ -142,7 +113,7 @@ describe('the history', () => {
   };
 
   it('holds runs of the same cases together, oldest first, and says what it can not read', async () => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     const suite = { name: 'other', catalog: 'tools', tools: 3, caseHash: 'ee' };
     await put(folder, 'b', { startedAt: '2026-11-22T09:00:00.000Z' });
     await put(folder, 'a', { startedAt: '2026-11-22T10:00:00.000Z' });
@@ -159,7 +130,7 @@ describe('the history', () => {
   });
 
   it('counts what a run has done that was killed before its summary said so', async () => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     await put(folder, 'killed', { planned: 97, cases: 97 });
     await inRun(join(folder, 'killed'), (store) => store.keep([aRecord({ id: 'x' }), aRecord({ id: 'y' })]));
     const { groups } = await readHistory(folder);
@@ -188,7 +159,7 @@ async function textsOf(model: Model, requests: readonly CompletionRequest[]): Pr
 
 describe('the cache of answers', () => {
   it('does not ask again what was asked, also in another process', async () => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     const first = createAnswerCache(numbered(), { folder });
     const silent = createScriptedModel();
     const second = createAnswerCache(silent, { folder });
@@ -207,7 +178,7 @@ describe('the cache of answers', () => {
     ['a schema', ask('a', { schema: { name: 'x', schema: { type: 'object' } } })],
     ['another bound', ask('a', { maxTokens: 50 })],
   ])('asks anew for %s', async (_, other) => {
-    const cache = createAnswerCache(numbered(), { folder: aFolder() });
+    const cache = createAnswerCache(numbered(), { folder: temporaryFolder() });
     expect(await textsOf(cache.model, [ask('a'), other])).toEqual(['answer 0', 'answer 1']);
     expect(cache.wasRemembered(other)).toBe(false);
     await cache.close();
@@ -218,7 +189,7 @@ describe('the cache of answers', () => {
     ['another context', { limits: { contextTokens: 999 } }, {}],
     ['another parameter', {}, { temperature: 1 }],
   ])('asks anew for %s', async (_, more, parameters) => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     const first = createAnswerCache(numbered(), { folder });
     await first.model.complete(ask('a'));
     await first.close();
@@ -229,7 +200,7 @@ describe('the cache of answers', () => {
 
   it('does not remember failures, and heeds the signal before all else', async () => {
     const failing = createScriptedModel({ answers: [new Error('down'), 'up'] });
-    const cache = createAnswerCache(failing, { folder: aFolder() });
+    const cache = createAnswerCache(failing, { folder: temporaryFolder() });
     await expect(cache.model.complete(ask('a'))).rejects.toThrow('down');
     expect((await cache.model.complete(ask('a'))).text).toBe('up');
     await expect(cache.model.complete(ask('a', { signal: AbortSignal.abort() }))).rejects.toMatchObject({
@@ -257,7 +228,7 @@ describe('the cache of readings', () => {
   };
 
   it('weighs again only what was not weighed, by tokens that mean the same in every process', async () => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     const [first, second] = [aReader(), aReader()];
     const one = createAnswerCache(first, { folder });
     const known = await weighAll(one.model);
@@ -283,7 +254,7 @@ describe('the cache of readings', () => {
   });
 
   it('keeps minus infinity', async () => {
-    const folder = aFolder();
+    const folder = temporaryFolder();
     const bare = aReader();
     const model: Model = {
       ...bare,

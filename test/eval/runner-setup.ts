@@ -1,4 +1,5 @@
 /** A small catalogue, a model that answers each stage in the same way, and a runner of cases with both. */
+
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/eval/answer-cache.js';
@@ -6,7 +7,7 @@ import { type CaseRunnerOptions, createCaseRunner } from '../../src/eval/case-ru
 import { createSuitePlanners } from '../../src/eval/suite.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
-import { aFolder } from './setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const TEXT = { type: 'string' };
 export const TOOLS = [
@@ -54,7 +55,7 @@ export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cache
     { catalog },
     {
       model,
-      cache: cached ? createAnswerCache(model, { folder: aFolder() }) : undefined,
+      cache: cached ? createAnswerCache(model, { folder: temporaryFolder() }) : undefined,
       options: {
         passthroughTools: options.only === 'plan' ? 128 : 0,
         fillTokens: 0,

@@ -10,10 +10,6 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 export const NO_USAGE = { calls: 0, read: 0, cached: 0, written: 0 };
 
-export function aFolder(): string {
-  return temporaryFolder();
-}
-
 export function aCase(more: Partial<EvaluationCase> = {}): EvaluationCase {
   return {
     id: 'c1',
@@ -92,7 +88,7 @@ export async function aRun(
   records: readonly CaseRecord[],
   more: Partial<RunStart> = {},
 ): Promise<{ path: string; summary: RunSummary }> {
-  const path = aFolder();
+  const path = temporaryFolder();
   const summary = await inRun(path, async (store) => {
     await store.keep(records);
     return summarise(store, aStart({ planned: records.length, cases: records.length, ...more }));

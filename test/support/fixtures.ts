@@ -1,7 +1,6 @@
 /** The catalogues and cases that come with the package, as tests use them. */
 import { readFileSync } from 'node:fs';
 import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
-import type { Tool } from '../../src/core/catalog/tool.js';
 import type { Message } from '../../src/core/request.js';
 
 export const FIXTURES = ['hydrology', 'coding-agent', 'assistant'] as const;
@@ -33,15 +32,16 @@ export interface FixtureCase {
   readonly tags: readonly string[];
 }
 
-export function loadFixture(name: FixtureName): Promise<LoadedCatalog> {
-  return loadCatalog({ sources: [`fixtures/catalogs/${name}.json`] });
+const catalogs = new Map<string, Promise<LoadedCatalog>>();
+
+/** Read once for all tests of a file. */
+export function loadCatalogFile(path: string): Promise<LoadedCatalog> {
+  const loaded = catalogs.get(path) ?? loadCatalog({ sources: [path] });
+  catalogs.set(path, loaded);
+  return loaded;
 }
 
-/** All tools of the three catalogues, also private ones. */
-export async function loadFixtureTools(): Promise<Tool[]> {
-  const loaded = await Promise.all(FIXTURES.map(loadFixture));
-  return loaded.flatMap(({ catalog }) => catalog.tools);
-}
+export const loadFixture = (name: FixtureName) => loadCatalogFile(`fixtures/catalogs/${name}.json`);
 
 export function loadFixtureCases(name: FixtureName | 'exclusions' | 'first'): FixtureCase[] {
   const lines = readFileSync(`fixtures/cases/${name}.jsonl`, 'utf8').trim().split('\n');

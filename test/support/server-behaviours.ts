@@ -24,9 +24,7 @@ export function answer(text: string | null, options: AnswerOptions = {}): Behavi
 }
 
 export const answerJson = (value: unknown, options?: AnswerOptions) => answer(JSON.stringify(value), options);
-export const fencedJson = (value: unknown) => answer(`\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``);
 export const proseAroundJson = (value: unknown) => answer(`Sure! Here it is: ${JSON.stringify(value)} Anything else?`);
-export const wrongKey = () => answer('{"tools_i_like": ["a"]}');
 export const refusal = () => answer("I'm sorry, but I can't help with that.");
 export const emptyAnswer = () => answer('');
 /** JSON that ends where the tokens ended. */
@@ -70,12 +68,6 @@ export const cutBeforeAnswer = (): Behaviour => (_request, response) => {
 export const cutInsideBody = (): Behaviour => (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
   sendThenCut(response, '{"id": "chat-1", "choices": [{"message": {"role": "assi');
-};
-
-/** Half of a stream of events arrives, then the connection is cut. */
-export const cutInsideStream = (): Behaviour => (_request, response) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  sendThenCut(response, 'data: {"choices": [{"index": 0, "delta": {"content": "{\\"sel"}}]}\n\n');
 };
 
 function sendThenCut(response: ServerResponse, text: string): void {

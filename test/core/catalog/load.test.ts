@@ -1,16 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import { type LoadOptions, loadCatalog } from '../../../src/core/catalog/load.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-load-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 async function write(name: string, content: unknown) {
   const path = join(folder, name);

@@ -1,9 +1,9 @@
 /** The prompts, what is in their context, and how they read as a whole. */
+
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
 import {
@@ -16,16 +16,16 @@ import {
 } from '../../../src/core/prompts/prompts.js';
 import { type PlanRequest, parseRequest } from '../../../src/core/request.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { makeTool, naming, needing, notesOf, plannerOf, planOf, returning } from '../selection/setup.js';
 
 describe('the prompts', () => {
   let folder: string;
   let path: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-prompts-'));
+    folder = temporaryFolder();
     path = join(folder, 'p.md');
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function load(text: string) {
     await writeFile(path, text);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { type Learnt, type RankOptions, rank } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
-import { loadFixtureTools } from '../../support/fixtures.js';
+import { loadFixture } from '../../support/fixtures.js';
 import { makeTool, returning, TOOLS } from '../selection/setup.js';
 import { layerOf, NO_SYNONYMS, SYNONYMS, segmentOf } from './setup.js';
 
@@ -172,7 +172,7 @@ describe('hidden tools', () => {
   });
 
   it('leave no trace: the answer is that of a catalogue without them', async () => {
-    const tools = await loadFixtureTools();
+    const { tools } = (await loadFixture('coding-agent')).catalog;
     const words = [
       'rename',
       'git',

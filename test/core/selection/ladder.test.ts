@@ -3,8 +3,9 @@ import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { estimateTokens } from '../../../src/core/model/count-tokens.js';
 import { climb, createLabels, createSheet } from '../../../src/core/selection/ladder.js';
+import { loadFixture } from '../../support/fixtures.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { loadFixture, makeTool, namesOf, naming, notesOf, plannerOf, viewOf } from './setup.js';
+import { makeTool, namesOf, naming, notesOf, plannerOf, viewOf } from './setup.js';
 
 const DESCRIPTION = 'Does something with a thing. And this is said at some length besides. '.repeat(3);
 const TOOLS: readonly Tool[] = Array.from({ length: 60 }, (_, place) =>
@@ -170,7 +171,7 @@ describe('a request on the ladder', () => {
   });
 
   it('finds its way with a catalogue in another language', async () => {
-    const { tools } = await loadFixture('hydrology');
+    const { tools } = (await loadFixture('hydrology')).catalog;
     const wanted = 'query_reservoir_last';
     const scripted = createScriptedModel({
       answers: ({ prompt }) => (prompt.system.includes(`- ${wanted}`) ? naming(wanted) : naming()),

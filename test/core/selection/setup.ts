@@ -1,6 +1,5 @@
 /** Small catalogues, planners and answers for the tests of the path of a request. */
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import { loadCatalog } from '../../../src/core/catalog/load.js';
 import type { Rule } from '../../../src/core/catalog/rule.js';
 import { createScope, type View } from '../../../src/core/catalog/scope.js';
 import { parseTool, type Tool, type ToolEntry } from '../../../src/core/catalog/tool.js';
@@ -45,11 +44,6 @@ export const TOOLS: readonly Tool[] = [
 
 export function viewOf(tools: readonly Tool[]): View {
   return createScope(createCatalog(tools))({});
-}
-
-export async function loadFixture(name: 'hydrology' | 'assistant' | 'coding-agent') {
-  const { catalog } = await loadCatalog({ sources: [`fixtures/catalogs/${name}.json`], strict: true });
-  return catalog;
 }
 
 export interface SetupParts extends Omit<PlannerParts, 'catalog' | 'rules'> {

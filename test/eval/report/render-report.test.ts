@@ -1,21 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CaseRecord, caseRecordSchema } from '../../../src/eval/record.js';
 import { PAGE_FOLDER } from '../../../src/eval/report/page-parts.js';
 import { renderReport } from '../../../src/eval/report/render-report.js';
 import type { CaseRow, ReportRun } from '../../../src/eval/report/report-data.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { describeRun } from './describe-run.js';
 import { createRecord, generateRun } from './generated-run.js';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'winnow-report-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const linesOf = (html: string, kind: string): string[] =>
   [
@@ -30,16 +26,17 @@ async function render(records: readonly CaseRecord[], run: Partial<ReportRun> = 
 
 describe('the generated records', () => {
   it('have the form of the records of a run', () => {
-    for (const record of generateRun({ cases: 200 }).records()) expect(caseRecordSchema.parse(record)).toEqual(record);
+    for (const record of generateRun({ cases: 40 }).records()) expect(caseRecordSchema.parse(record)).toEqual(record);
   });
 });
 
 describe('a report', () => {
   it('holds every record as it is, and each stable part once', async () => {
-    const records = [...generateRun({ cases: 700, seed: 2 }).records()];
+    const records = [...generateRun({ cases: 150, seed: 2 }).records()];
     const html = await render(records);
     const kept = linesOf(html, 'cases').map((line): CaseRecord => JSON.parse(line).record);
     expect(kept).toEqual(JSON.parse(JSON.stringify(records)));
+    expect(html.match(/data-block="cases"/gu)?.length).toBeGreaterThan(1);
     expect(linesOf(html, 'rows').map((line) => JSON.parse(line).id)).toEqual(records.map(({ id }) => id));
     const hashes = new Set(records.flatMap(({ calls }) => calls.map(({ system }) => system)));
     const prompts = linesOf(html, 'prompts').map((line): string => JSON.parse(line));
@@ -59,19 +56,20 @@ describe('a report', () => {
   });
 
   it('holds both runs of a comparison, each row with its run and its case', async () => {
-    const [before, records] = [2, 3].map((seed) => [...generateRun({ cases: 300, seed }).records()]);
+    const [before, records] = [2, 3].map((seed) => [...generateRun({ cases: 80, seed }).records()]);
     const out = join(folder, 'two.html');
     const comparison = { metrics: [], settings: ['options.maxTools: 8 there, 5 here'] };
     const of = (some: readonly CaseRecord[] = []) => ({
       ...{ run: describeRun(some), records: some, promptText: () => undefined },
     });
     const facts = await renderReport({ ...of(records), before: { ...of(before), comparison }, out });
-    expect(facts.records).toBe(600);
+    expect(facts.records).toBe(160);
     const html = readFileSync(out, 'utf8');
     const blocks = [...html.matchAll(/data-block="cases">([^<]*)</gu)].map(([, packed = '']) =>
       gunzipSync(Buffer.from(packed, 'base64')).toString('utf8').split('\n'),
     );
     const rows = linesOf(html, 'rows').map((line): CaseRow => JSON.parse(line));
+    expect(blocks.length).toBeGreaterThan(1);
     const read = ({ place: [block, line] }: CaseRow) => JSON.parse(blocks[block]?.[line] ?? 'null').record;
     expect(rows.filter(({ run }) => run === 0).map(read)).toEqual(JSON.parse(JSON.stringify(before)));
     expect(rows.filter(({ run }) => run === 1).map(read)).toEqual(JSON.parse(JSON.stringify(records)));
@@ -115,7 +113,7 @@ describe('a report', () => {
         const [line = ''] = linesOf(html, 'cases');
         expect(JSON.parse(line).record.query).toBe(marked);
       }),
-      { numRuns: 20 },
+      { numRuns: 5 },
     );
   });
 

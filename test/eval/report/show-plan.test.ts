@@ -1,8 +1,14 @@
+/** What the page shows of a case and its plan, and where it draws it. */
+
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createTally } from '../../../src/eval/metrics.js';
 import { scorePlan } from '../../../src/eval/plan-scores.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import { showPlan } from '../../../src/eval/report/show-plan.js';
-import { aRecord, steps } from '../setup.js';
+import { nearestTools, stateOf, toRow } from '../../../src/eval/report/report-data.js';
+import { type ShownStep, showPlan } from '../../../src/eval/report/show-plan.js';
+import { aRecord, aSelection, steps } from '../setup.js';
+import { createRecord } from './generated-run.js';
 
 const EXPECTED: CaseRecord['expected'] = {
   tools: ['find', 'buy', 'tell'],
@@ -86,5 +92,118 @@ describe('the plan of a case, as the page draws it', () => {
     const uses = planned({ expected }).got.flatMap((step) => step.uses.map(({ state }) => state));
     expect(uses).toEqual(['unjudged', 'unjudged']);
     expect(showPlan(aRecord({}))).toEqual({ expected: [], got: [], pairs: [] });
+  });
+});
+
+interface GraphModule {
+  placePlan(steps: readonly ShownStep[]): {
+    nodes: { id: string; x: number; y: number }[];
+    edges: { from: string; to: string; points: { x: number; y: number }[] }[];
+    width: number;
+    height: number;
+  };
+  BOX: { width: number; height: number };
+}
+const { placePlan, BOX }: GraphModule = await import(
+  new URL('../../../src/eval/report/page/graph.js', import.meta.url).href
+);
+
+const aStep = (id: string, ...from: string[]): ShownStep => ({
+  ...{ id, tool: `tool_of_${id}`, state: 'hit' },
+  uses: from.map((other) => ({ from: other, field: 'code', state: 'hit' })),
+});
+
+/** Each step waits for some of those before it. */
+const plans = fc
+  .array(fc.uniqueArray(fc.nat(8), { maxLength: 4 }), { minLength: 1, maxLength: 9 })
+  .map((lists) =>
+    lists.map((list, at) => aStep(`s${at + 1}`, ...list.filter((other) => other < at).map((other) => `s${other + 1}`))),
+  );
+
+describe('the graph of a plan', () => {
+  it('stands every step below all that it waits for, lets no two boxes touch, and draws each edge once', () => {
+    fc.assert(
+      fc.property(plans, (steps) => {
+        const { nodes, edges, width, height } = placePlan(steps);
+        const placed = new Map(nodes.map((node) => [node.id, node]));
+        const wanted = steps.flatMap(({ id, uses }) => uses.map(({ from }) => [from, id]));
+        expect(edges.map(({ from, to }) => [from, to])).toEqual(wanted);
+        for (const [from = '', to = ''] of wanted)
+          expect(placed.get(to)?.y).toBeGreaterThanOrEqual((placed.get(from)?.y ?? 0) + BOX.height);
+        for (const one of nodes) {
+          expect(one.x - BOX.width / 2).toBeGreaterThanOrEqual(0);
+          expect(one.x + BOX.width / 2).toBeLessThanOrEqual(width);
+          expect(one.y + BOX.height / 2).toBeLessThanOrEqual(height);
+          for (const other of nodes) {
+            if (one === other || Math.abs(one.y - other.y) >= BOX.height) continue;
+            expect(Math.abs(one.x - other.x)).toBeGreaterThan(BOX.width);
+          }
+        }
+      }),
+    );
+  });
+
+  it.each<[string, ShownStep[], number]>([
+    ['steps in a circle', [aStep('a', 'b'), aStep('b', 'a')], 2],
+    ['a step that waits for itself', [aStep('a', 'a')], 0],
+    ['a step that waits for one that does not exist', [aStep('a', 'z')], 0],
+  ])('comes to an end with %s', (_, steps, count) => {
+    const { nodes, edges } = placePlan(steps);
+    expect(nodes.map(({ id }) => id)).toEqual(steps.map(({ id }) => id));
+    expect(edges).toHaveLength(count);
+  });
+});
+
+const countsOf = (record: CaseRecord) => {
+  const tally = createTally();
+  tally.add(record);
+  return tally.facts().counts;
+};
+
+describe('the state of a case', () => {
+  it.each<[string, Pick<CaseRecord, 'outcome' | 'scores'>]>([
+    ['right', { outcome: 'answered', scores: { right: 1 } }],
+    ['wrong', { outcome: 'answered', scores: { right: 0 } }],
+    ['unjudged', { outcome: 'answered', scores: { right: null, recall: null } }],
+    ['error', { outcome: 'error', scores: {} }],
+  ])('is %s, as the counts of the run say', (state, record) => {
+    expect(stateOf(record)).toBe(state);
+    const { right, wrong, errors } = countsOf({ ...createRecord({ number: 0 }), ...record });
+    expect([right, wrong, errors]).toEqual(['right', 'wrong', 'error'].map((name) => Number(name === state)));
+  });
+});
+
+describe('the row of a case', () => {
+  it('has what the list shows and the search looks at', () => {
+    const record = createRecord({ number: 1, repeat: 2 });
+    const { selection, planning } = record.usage;
+    const tokens = [selection, planning].reduce((sum, one) => sum + one.read + one.cached + one.written, 0);
+    const names = new Set([...record.expected.tools, ...(record.selection?.tools ?? []).map(({ name }) => name)]);
+    expect(toRow(record, 1, [3, 4])).toMatchObject({
+      ...{ run: 1, id: 'hydrology-0002', repeat: 2, query: record.query, lang: 'en', tags: record.tags },
+      ...{ state: 'right', cause: undefined, kind: 'plan', tools: [...names], tokens, place: [3, 4] },
+    });
+  });
+
+  it('takes the code of an error for its cause', () => {
+    expect(toRow(createRecord({ number: 0, flaw: 'error' }), 0, [0, 0]).cause).toBe('model_timeout');
+  });
+});
+
+describe('the needed tools', () => {
+  it.each([
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+    [
+      ['c', 'a'],
+      ['a', 'c'],
+    ],
+    [['d', 'a'], ['d']],
+    [['z'], ['a', 'b']],
+  ])('of a case that got %j are the accepted set to which it came nearest', (got, needed) => {
+    const expected = { tools: ['a', 'b'], alternatives: [['a', 'c'], ['d']] };
+    expect(nearestTools({ expected, selection: aSelection(got) })).toEqual(needed);
   });
 });

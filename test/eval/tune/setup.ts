@@ -1,14 +1,17 @@
 /** A small world to tune in: half of the requests go wrong until the prompt says a rule, or shows an example of it. */
+
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { CompletionRequest, Model } from '../../../src/core/model/model.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import type { EvaluationCase } from '../../../src/eval/case.js';
 import { DEFAULT_SHARES } from '../../../src/eval/tune/split-cases.js';
-import type { TuneOptions } from '../../../src/eval/tune/tune.js';
+import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { aCase, aFolder } from '../setup.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { aCase } from '../setup.js';
 
 const TEXT = { type: 'string' };
 export const catalog = createCatalog([
@@ -60,7 +63,7 @@ export function aModel({ helps, proposal = () => 'nothing' }: World) {
 export function tuneOptions(model: Model, more: Partial<TuneOptions> = {}): TuneOptions {
   const never = new AbortController().signal;
   return {
-    folder: aFolder(),
+    folder: temporaryFolder(),
     suites: [{ name: 'set', catalog, caseFile: '' }],
     cases: someCases(46),
     prompts: ['select-tools'],
@@ -85,3 +88,25 @@ export function tuneOptions(model: Model, more: Partial<TuneOptions> = {}): Tune
 }
 
 export const inFolder = (options: TuneOptions, name: string) => join(options.folder, name);
+
+export const RULE = 'For what runs, take the flow.';
+export const withRule = () => JSON.stringify({ diagnosis: 'flow is missed', instructions: `${RULE} ${PLACES}` });
+/** In which the wording is what helps. */
+export const RULED: World = { helps: (system) => system.includes(RULE), proposal: withRule };
+
+/** A run that is stopped after some calls and goes on; it asks nothing twice. */
+export async function stopAndResume(count: number) {
+  const stop = new AbortController();
+  const model = aModel({
+    ...RULED,
+    helps: (system) => {
+      if (model.calls.length >= count) stop.abort();
+      return RULED.helps(system);
+    },
+  });
+  const options = tuneOptions(model, { stop: stop.signal });
+  await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
+  const resumed = await tune({ ...options, stop: new AbortController().signal });
+  expect(model.calls).toHaveLength(resumed.spent.calls);
+  return resumed;
+}

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
@@ -6,18 +6,12 @@ import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import { defaultPromptPath, loadNamedPrompt, readPrompt } from '../../../src/core/prompts/prompts.js';
-import { createRandom } from '../../../src/eval/random.js';
 import { parseDraft, renderDraft } from '../../../src/eval/tune/prompt-draft.js';
-import { tokensOf } from '../../../src/eval/tune/prompt-gate.js';
 import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import type { TuneReport } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { aFolder } from '../setup.js';
-import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions, type World } from './setup.js';
-
-const RULE = 'For what runs, take the flow.';
-const withRule = () => JSON.stringify({ diagnosis: 'flow is missed', instructions: `${RULE} ${PLACES}` });
-const RULED: World = { helps: (system) => system.includes(RULE), proposal: withRule };
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { aModel, inFolder, isProposal, RULE, RULED, someCases, stopAndResume, tuneOptions, withRule } from './setup.js';
 
 /** A whole run in which the wording is what helps. */
 let ruled: TuneOptions;
@@ -87,7 +81,7 @@ describe('tuning the selection prompt', () => {
       'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
     ];
     const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
-    const path = join(aFolder(), 'mine.md');
+    const path = join(temporaryFolder(), 'mine.md');
     writeFileSync(path, renderDraft({ ...draft, examples }));
     const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
     const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
@@ -97,78 +91,9 @@ describe('tuning the selection prompt', () => {
     expect(kept).toMatchObject([{ kind: 'order', about: 'order of examples: 2, 1', grownTokens: 0 }]);
     expect(readFileSync(inFolder(options, 'select-tools.md'), 'utf8')).toContain(examples.toReversed().join('\n\n'));
   });
-
-  it('keeps nothing with a model that answers by chance, and never looks at the held-back part then', async () => {
-    const random = createRandom(7);
-    const model = createScriptedModel({
-      answers: (request) =>
-        isProposal(request)
-          ? withRule()
-          : JSON.stringify({ selected_tools: [random() < 0.5 ? 'read_level' : 'read_flow'] }),
-    });
-    const options = tuneOptions(model);
-    const { prompts, split } = await tune(options);
-    expect(prompts[0]).toMatchObject({ isChanged: false });
-    expect(prompts[0]).not.toHaveProperty('heldBack');
-    expect(existsSync(inFolder(options, 'select-tools.md'))).toBe(false);
-    const heldBack = new Set(
-      options.cases.filter(({ id }) => split.ids.heldBack.includes(id)).map(({ request }) => request.message),
-    );
-    expect(model.calls.filter(({ prompt }) => [...heldBack].some((message) => prompt.user.endsWith(message)))).toEqual(
-      [],
-    );
-  });
-
-  it('refuses a gain that the held-back part does not show', async () => {
-    const first = await tune(tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 }));
-    const heldBack = someCases(46)
-      .filter(({ id }) => first.split.ids.heldBack.includes(id))
-      .map(({ request }) => request.message);
-    const isHeldBack = (user: string) => heldBack.some((message) => user.endsWith(message));
-    const model = createScriptedModel({
-      answers: (request) => {
-        if (isProposal(request)) return withRule();
-        const { system, user } = request.prompt;
-        const helps = system.includes(RULE) && !isHeldBack(user) && user.endsWith('run');
-        return JSON.stringify({ selected_tools: [helps ? 'read_flow' : 'read_level'] });
-      },
-    });
-    const options = tuneOptions(model);
-    const { prompts } = await tune(options);
-    expect(prompts[0]).toMatchObject({ isChanged: false, heldBack: { mean: 0 } });
-    expect(prompts[0]?.reason).toContain('held-back part does not show');
-    expect(existsSync(inFolder(options, 'tuned.json'))).toBe(false);
-  });
 });
 
 describe('no case that is kept back', () => {
-  it('reaches a prompt, also where the proposing model writes it down', async () => {
-    const messages = someCases(46).map(({ request }) => request.message);
-    let turn = 0;
-    const model = aModel({
-      helps: (system) => system.includes('read_flow"]}'),
-      proposal: () => {
-        turn += 1;
-        return JSON.stringify({ diagnosis: 'copied', instructions: `Such as ${messages[turn % 46]}. ${PLACES}` });
-      },
-    });
-    const { split, prompts } = await tune(tuneOptions(model, { rounds: 3, tries: 5 }));
-    const withheld = new Set([...split.ids.choosing, ...split.ids.heldBack]);
-    const texts = someCases(46)
-      .filter(({ id }) => withheld.has(id))
-      .map(({ request }) => ` ${tokensOf(request.message).join(' ')} `);
-    // What the proposing model is asked counts whole, also when it is asked once more.
-    const systems = new Set(model.calls.map((call) => (isProposal(call) ? call.prompt.user : call.prompt.system)));
-    expect([...systems].filter((system) => system.includes('Your last answer was'))).not.toEqual([]);
-    const leaks = [...systems].filter((system) =>
-      texts.some((text) => ` ${tokensOf(system).join(' ')} `.includes(text)),
-    );
-    expect(leaks).toEqual([]);
-    const wordings = (prompts[0]?.tried ?? []).filter(({ kind }) => kind === 'wording');
-    expect(wordings.length).toBeGreaterThan(0);
-    expect(wordings.map(({ verdict }) => verdict)).toEqual(wordings.map(() => 'refused'));
-  });
-
   it('stays in the training part where the prompt holds it already', async () => {
     const cases = someCases(46).map((one) =>
       one.id === 'c9' ? { ...one, request: { message: 'You choose tools for a request' } } : one,
@@ -179,22 +104,8 @@ describe('no case that is kept back', () => {
   });
 });
 
-describe('tuning the planning prompt', () => {
-  it('puts a plan of a training case before the tools', async () => {
-    const model = aModel({ helps: (system) => /"tool":"read_flow"/u.test(system) });
-    const options = tuneOptions(model, { prompts: ['plan-steps'] });
-    const { prompts } = await tune(options);
-    expect(prompts[0]).toMatchObject({ prompt: 'plan-steps', isChanged: true });
-    const file = readFileSync(inFolder(options, 'plan-steps.md'), 'utf8');
-    expect(file).toMatch(
-      /With read_flow \(name\)\. Request: .* run\nAnswer: \{"kind":"plan","steps":\[\{"id":"s1","tool":"read_flow"/u,
-    );
-    expect(file.indexOf('Worked examples:')).toBeLessThan(file.indexOf('{{tools}}'));
-  });
-});
-
 describe('the budget', () => {
-  it.each([5, 40, 150])('of %d calls is never exceeded', async (calls) => {
+  it.each([5, 40])('of %d calls is never exceeded', async (calls) => {
     const model = aModel(RULED);
     const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls } }));
     expect(model.calls.length).toBeLessThanOrEqual(calls);
@@ -236,32 +147,10 @@ describe('a budget that ends before the prompt as it is was measured', () => {
 });
 
 describe('a run that was stopped', () => {
-  it.each([3, 40, 105])('after %d calls comes to the same as one that was not', async (count) => {
-    const stop = new AbortController();
-    const model = aModel({
-      ...RULED,
-      helps: (system) => {
-        if (model.calls.length >= count) stop.abort();
-        return RULED.helps(system);
-      },
-    });
-    const options = tuneOptions(model, { stop: stop.signal });
-    await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
-    const resumed = await tune({ ...options, stop: new AbortController().signal });
+  it('after 40 calls comes to the same as one that was not', async () => {
+    const resumed = await stopAndResume(40);
     expect({ ...resumed, spent: 0 }).toEqual({ ...whole, spent: 0 });
     expect(resumed.spent.calls).toBe(whole.spent.calls);
-    expect(model.calls).toHaveLength(whole.spent.calls);
-  });
-
-  it('does not go on looking for more once the held-back part was looked at', async () => {
-    const options = tuneOptions(aModel(RULED), {
-      rounds: 1,
-    });
-    const first = await tune(options);
-    expect(first.prompts[0]).toMatchObject({ isChanged: true });
-    const longer = await tune({ ...options, rounds: 3 });
-    expect(longer.prompts).toEqual(first.prompts);
-    expect(longer.spent.calls).toBe(first.spent.calls);
   });
 
   it('does not go on with other settings', async () => {

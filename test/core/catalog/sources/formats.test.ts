@@ -1,15 +1,17 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { detectSource, readSource } from '../../../../src/core/catalog/sources/formats.js';
 import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
+
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-detect-'));
+  folder = temporaryFolder();
   await writeFile(join(folder, 'api.json'), '{"openapi": "3.1.0"}');
   await writeFile(join(folder, 'old.json'), '{"swagger": "2.0"}');
   await writeFile(join(folder, 'servers.json'), '\uFEFF{"mcpServers": {}}');
@@ -21,7 +23,6 @@ beforeAll(async () => {
   await writeFile(join(folder, 'api.yaml'), '# An API\nopenapi: 3.1.0\n');
   await writeFile(join(folder, 'tools.txt'), '[]');
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 describe('the kind of a source', () => {
   it.each([
@@ -93,10 +94,9 @@ it.each([
 });
 
 let own: string;
-beforeEach(async () => {
-  own = await mkdtemp(join(tmpdir(), 'winnow-source-'));
+beforeEach(() => {
+  own = temporaryFolder();
 });
-afterEach(() => rm(own, { recursive: true }));
 
 /** Of all places of the source together. */
 async function read(kind: 'json' | 'skills', path: string) {

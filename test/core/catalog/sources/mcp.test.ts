@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -10,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { type LoadedCatalog, loadCatalog } from '../../../../src/core/catalog/load.js';
 import { mcpFormat } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
 const CONTEXT = { timeoutMs: 20_000 };
@@ -24,10 +24,9 @@ async function read(servers: Record<string, McpServer>, context = CONTEXT) {
 
 describe('an MCP configuration', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-config-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function readWith(args: string[], variable?: (name: string) => string | undefined) {
     const path = join(folder, 'mcp.json');
@@ -69,10 +68,19 @@ describe('an MCP configuration', () => {
 });
 
 describe('an MCP server on stdio', () => {
-  it('is read to its last page, with annotations and output schemas', async () => {
-    const { tools, issues } = await read({ notes: { ...stdio('notes'), trust: true } });
-    expect(issues).toEqual([]);
-    expect(tools.map(({ name, title, risk, toolType, origin }) => [name, title, risk, toolType, origin])).toEqual([
+  let three: Awaited<ReturnType<typeof read>>;
+  beforeAll(async () => {
+    three = await read({
+      notes: { ...stdio('notes'), trust: true },
+      desk: stdio('tickets'),
+      'help desk': named('search'),
+    });
+  });
+
+  it('is read to its last page, with annotations and output schemas', () => {
+    const { tools } = three;
+    const ofNotes = tools.slice(0, 3);
+    expect(ofNotes.map(({ name, title, risk, toolType, origin }) => [name, title, risk, toolType, origin])).toEqual([
       ['notes__search', 'Search notes', 'low', 'mcp', 'notes'],
       ['notes__delete_note', undefined, 'high', 'mcp', 'notes'],
       ['notes__create_note', undefined, 'high', 'mcp', 'notes'],
@@ -84,22 +92,21 @@ describe('an MCP server on stdio', () => {
     });
   });
 
-  it("can't make its tools always-on: what MCP does not know stays in metadata", async () => {
-    const { tools } = await read({ notes: stdio('notes') });
+  it("can't make its tools always-on: what MCP does not know stays in metadata", () => {
+    const { tools } = three;
     expect(tools[1]).toMatchObject({ name: 'notes__delete_note', alwaysLoad: false, metadata: { alwaysLoad: true } });
   });
 
-  it('loses only the tool whose schema is unusable', async () => {
-    const { names, issues } = await read({ desk: stdio('tickets') });
-    expect(names).toEqual(['desk__search', 'desk__open_ticket']);
+  it('loses only the tool whose schema is unusable', () => {
+    const { names, issues } = three;
+    expect(names.slice(3, 5)).toEqual(['desk__search', 'desk__open_ticket']);
     expect(issues).toMatchObject([{ level: 'warning', entry: 'mcp#desk[2]', name: 'desk__broken' }]);
   });
 
-  it('has its name before the names of its tools, and keeps their own', async () => {
-    const { tools, names, issues } = await read({ notes: stdio('notes'), 'help desk': named('search') });
-    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'help_desk__search']);
-    expect(tools[3]?.metadata.mcp).toMatchObject({ server: 'help desk', tool: 'search' });
-    expect(issues).toEqual([]);
+  it('has its name before the names of its tools, and keeps their own', () => {
+    const { tools, names } = three;
+    expect(names.slice(5)).toEqual(['help_desk__search']);
+    expect(tools[5]?.metadata.mcp).toMatchObject({ server: 'help desk', tool: 'search' });
   });
 
   it('may go without its prefix, but not with a name in the form of another', async () => {
@@ -107,18 +114,18 @@ describe('an MCP server on stdio', () => {
     expect(names).toEqual(['search', 'notes__github__search']);
   });
 
-  it.each([
-    ['github__', 'x', 'github'],
-    ['__github', 'x', 'github'],
-    ['github__weather', 'x', 'github_weather'],
-    ['git', '_hub__x', 'git'],
-    ['weather', 'github__x', 'weather'],
-    ['查询/水 库', 'x', '查询_水_库'],
-    ['!', 'x', 'server'],
-  ])('%p with a tool %p: what stands before the first __ is its own name', async (server, tool, before) => {
-    const { names } = await read({ [server]: named(tool) });
-    expect(names).toEqual([`${before}__${tool}`]);
-    expect(before).not.toContain('__');
+  it('has a name of its own: it is what stands before the first __', async () => {
+    const rows = [
+      ['github__', 'x', 'github'],
+      ['__hub', 'x', 'hub'],
+      ['github__weather', 'x', 'github_weather'],
+      ['git', '_hub__x', 'git'],
+      ['weather', 'github__x', 'weather'],
+      ['查询/水 库', 'x', '查询_水_库'],
+      ['!', 'x', 'server'],
+    ] as const;
+    const { names } = await read(Object.fromEntries(rows.map(([server, tool]) => [server, named(tool)])));
+    expect(names).toEqual(rows.map(([, tool, before]) => `${before}__${tool}`));
   });
 
   it('loses, with a warning, the tools whose names are not free, and starts all the same', async () => {
@@ -142,19 +149,24 @@ describe('an MCP server on stdio', () => {
     ]);
   });
 
-  const reads = { readOnlyHint: true };
-  it.each([
-    ['says nothing', undefined, undefined, 'high'],
-    ['says that it reads', undefined, reads, 'high'],
-    ['is trusted and says that it reads', true, reads, 'low'],
-    ['is trusted and says that it destroys nothing', true, { destructiveHint: false }, 'medium'],
-    ['is trusted and says nothing', true, undefined, 'high'],
-    ['is trusted and contradicts itself', true, { ...reads, destructiveHint: true }, 'high'],
-  ])('does not lower the risk of its tools by its own word: it %s', async (_, trust, annotations, risk) => {
-    const server = offering({ name: 'a', ...(annotations ? { annotations } : {}) });
-    const { tools } = await read({ a: { ...server, ...(trust === undefined ? {} : { trust }) } });
-    expect(tools).toMatchObject([{ risk }]);
-    expect(tools[0]?.metadata.annotations).toEqual(annotations);
+  it('does not lower the risk of its tools by its own word', async () => {
+    const reads = { readOnlyHint: true };
+    const rows = [
+      ['says nothing', undefined, undefined, 'high'],
+      ['says that it reads', undefined, reads, 'high'],
+      ['is trusted and says that it reads', true, reads, 'low'],
+      ['is trusted and says that it destroys nothing', true, { destructiveHint: false }, 'medium'],
+      ['is trusted and says nothing', true, undefined, 'high'],
+      ['is trusted and contradicts itself', true, { ...reads, destructiveHint: true }, 'high'],
+    ] as const;
+    const servers = rows.map(([name, trust, annotations]): [string, McpServer] => [
+      name,
+      { ...offering({ name: 'a', ...(annotations ? { annotations } : {}) }), ...(trust ? { trust } : {}) },
+    ]);
+    const { tools } = await read(Object.fromEntries(servers));
+    expect(tools.map(({ risk, origin, metadata }) => [origin, metadata.annotations, risk])).toEqual(
+      rows.map(([name, , annotations, risk]) => [name, annotations, risk]),
+    );
   });
 
   it('can not name a risk, an origin or a target of its own', async () => {
@@ -220,10 +232,9 @@ describe('an MCP server on stdio', () => {
 
 describe('an mcpServers configuration', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function readConfig(content: unknown) {
     const path = join(folder, 'mcp.json');

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiFormat } from '../../../../src/core/catalog/sources/openapi.js';
 import { parseReading } from '../../../../src/core/catalog/sources/source.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const PETSTORE = 'fixtures/sources/petstore.yaml';
 const LIBRARY = 'fixtures/sources/library.json';
@@ -162,10 +162,9 @@ describe('an OpenAPI 3.1 document in JSON', () => {
 
 describe('a document with faults', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-openapi-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function readDocument(paths: unknown, more: object = {}) {
     const path = join(folder, 'api.json');
@@ -287,13 +286,12 @@ const SCHEMES = {
 };
 
 async function readSecurity(security: unknown, whole?: unknown) {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-security-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'api.json');
   const operation = security === undefined ? { operationId: 'a' } : { operationId: 'a', security };
   const document = { openapi: '3.1.0', security: whole, components: { securitySchemes: SCHEMES } };
   await writeFile(path, JSON.stringify({ ...document, paths: { '/a': { get: operation } } }));
   const { get, issues } = await read(path);
-  await rm(folder, { recursive: true });
   return { ways: Object(get('a').metadata.http).security, problems: issues.map(({ message }) => message) };
 }
 

@@ -8,7 +8,7 @@ import { createEmbeddedModel } from '../../../../src/core/model/embedded/embedde
 import type { Model, Prompt } from '../../../../src/core/model/model.js';
 import { ensureModel } from '../../../../src/core/model/store/model-file.js';
 import { createPlanner } from '../../../../src/core/planner.js';
-import { loadFixture } from '../../selection/setup.js';
+import { loadFixture } from '../../../support/fixtures.js';
 import { describeModelContract } from '../contract.js';
 
 const OPENING = '{"selected_tools": ["';
@@ -57,7 +57,7 @@ describe('the evaluated prefix', () => {
   });
 
   it('is all that a second selection does not read, and the first after a restart', async () => {
-    const { tools } = await loadFixture('hydrology');
+    const { tools } = (await loadFixture('hydrology')).catalog;
     const [catalog, prefixFolder] = [createCatalog(tools), await mkdtemp(join(folder, 'planner-'))];
     const openPlanner = async () => {
       const model = await createEmbeddedModel({ modelFile: (await ensureModel()).path, prefixFolder });

@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+/** Where weights come from, and who fetches them. */
+import { chmod, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureModel } from '../../../../src/core/model/store/model-file.js';
+import { ensureModel, withLock } from '../../../../src/core/model/store/model-file.js';
 import { runUserPython } from '../../../../src/core/model/store/sources.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 import {
   CONTENT,
   CONTENT_HASH,
@@ -92,10 +93,9 @@ const describeWithShell = process.platform === 'win32' ? describe.skip : describ
 
 describeWithShell("the user's Python", () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-python-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const python = async (name: string, script: string) => {
     const path = join(folder, name);
@@ -141,5 +141,76 @@ describeWithShell("the user's Python", () => {
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 50);
     await expect(run(path, controller.signal)).rejects.toBe(reason);
+  });
+});
+
+describe('a lock', () => {
+  let folder: string;
+  let lock: string;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    lock = join(folder, 'lock');
+  });
+
+  const other = () => writeFile(lock, 'process 1 on elsewhere');
+
+  describe('the lock', () => {
+    it('lets one in at a time and leaves nothing behind', async () => {
+      let inside = 0;
+      let most = 0;
+      const enter = () =>
+        withLock(lock, {}, async () => {
+          most = Math.max(most, ++inside);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          inside--;
+        });
+      await Promise.all([enter(), enter(), enter(), enter()]);
+      expect(most).toBe(1);
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    it('is given back when the work fails', async () => {
+      await expect(withLock(lock, {}, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    it('is taken from an owner who has not touched it for a while', async () => {
+      await other();
+      await utimes(lock, 1, 1);
+      expect(await withLock(lock, {}, async () => 'done')).toBe('done');
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    it('is not taken from an owner who touches it, however long it takes', async () => {
+      const short = { staleAfterInMs: 200 };
+      const order: string[] = [];
+      let isHeld = () => {};
+      const held = new Promise<void>((resolve) => {
+        isHeld = resolve;
+      });
+      const first = withLock(lock, short, async () => {
+        isHeld();
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        order.push('first');
+      });
+      await held;
+      await withLock(lock, short, async () => order.push('second'));
+      await first;
+      expect(order).toEqual(['first', 'second']);
+    });
+
+    it('tells once for whom a waiter waits, and lets a waiter cancel', async () => {
+      await other();
+      const owners: string[] = [];
+      const controller = new AbortController();
+      const onWait = (owner: string) => {
+        owners.push(owner);
+        setTimeout(() => controller.abort(), 20);
+      };
+      const error = await errorOf(withLock(lock, { ...{}, signal: controller.signal, onWait }, async () => 'never'));
+      expect(error.code).toBe('cancelled');
+      expect(owners).toEqual(['process 1 on elsewhere']);
+      expect(await readdir(folder)).toEqual(['lock']);
+    });
   });
 });

@@ -10,10 +10,7 @@ describe('a day that is said', () => {
     ['en', 'Will it rain in Oslo tomorrow?', '2026-11-24'],
     ['zh', '明天北京的天气怎么样', '2026-11-24'],
     ['de', 'Wie wird das Wetter morgen in Berlin?', '2026-11-24'],
-    ['es', '¿Qué tiempo hará mañana en Madrid?', '2026-11-24'],
-    ['pt', 'Como vai estar o tempo amanhã em Lisboa?', '2026-11-24'],
     ['ja', '明日の東京の天気を教えてください', '2026-11-24'],
-    ['ru', 'Какая погода будет завтра в Москве?', '2026-11-24'],
     ['en, by its weekday', 'Book a table on Friday', '2026-11-27'],
     ['zh, by its date', '12月5日的会议', '2026-12-05'],
     ['de, by its date', 'Der Termin am 5. Dezember 2026 wird verschoben', '2026-12-05'],
@@ -52,18 +49,9 @@ it.each([
 it.each([
   ['en', 'A table for four people', 4],
   ['zh', '预订三张票', 3],
-  ['es', 'Una mesa para cuatro personas, por favor', 4],
-  ['ru', 'Покажи мне 15 новых писем', 15],
 ])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
   const { numbers } = await read(message);
   expect(numbers.map((one) => one.value)).toContain(value);
-});
-
-// Together: its patterns take seconds to compile.
-it('a day and a number that are said in French are known', async () => {
-  const { times, numbers } = await read('Une table pour quatre personnes demain soir, merci');
-  expect(times[0]?.start.date).toBe('2026-11-24');
-  expect(numbers.map((one) => one.value)).toContain(4);
 });
 
 it('what a day or a time is made of is no number', async () => {
