@@ -173,9 +173,8 @@ function tooLarge(size: number, maxBytes: number): CallFailure {
 }
 
 function ofBrokenThread(error: unknown): CallFailure {
-  const isMemory =
-    typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  if (isMemory) return fail('tool_failed', 'The tool needed more memory than its thread has (maxMemoryMb).');
+  if (Object(error).code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return fail('tool_failed', 'The tool needed more memory than its thread has (maxMemoryMb).');
   return fail('tool_failed', `The thread of the tool broke: ${describeThrown(error)}`);
 }
 

@@ -11,7 +11,7 @@ export function createPrivateFile(file: string): boolean {
     closeSync(openSync(file, 'ax', OWNER_ONLY));
     return true;
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') === 'EEXIST') return false;
+    if (Object(error).code === 'EEXIST') return false;
     throw error;
   }
 }

@@ -53,7 +53,7 @@ export async function openSqlite<Schema = Tables>(options: SqliteOptions): Promi
       createDriver: () =>
         guardDriver(new SqliteDriver({ database }), {
           begin: CompiledQuery.raw(BEGIN),
-          isBusy: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+          isBusy: (error) => String(Object(error).code).startsWith('SQLITE_BUSY'),
           busyTimeoutMs,
         }),
     },
@@ -114,8 +114,4 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOp
       { cause: error },
     );
   }
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

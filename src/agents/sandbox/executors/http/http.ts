@@ -91,7 +91,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
 }
 
 function ofNetwork(error: unknown, server: URL, mask: (text: string) => string): CallFailure {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const code = String(Object(error).code);
   const reason = mask(`${server.origin}: ${describeThrown(error)}`);
   if (code === 'ERR_INVALID_CHAR') return fail('invalid_arguments', `A header can't be written: ${reason}`);
   return fail(isNeverConnected(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
