@@ -4,13 +4,23 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/catalog/schema/json.js';
+import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { findReferences } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
+import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
 
-/** Names of the fields that the schemas of a tool mark secret. */
-export type SecretNames = (tool: string) => readonly string[];
+/** What of a tool's arguments and results is secret. */
+export interface Secrets {
+  /** Names of the fields that its schemas mark: they are masked wherever they stand, in an echo, too. */
+  readonly names: readonly string[];
+  /** Its schemas: they may mark what has no name, such as the items of a list. */
+  readonly input: JsonSchema;
+  readonly output: JsonSchema | undefined;
+}
+/** @returns undefined of a tool that is not known */
+export type SecretsOf = (tool: string) => Secrets | undefined;
 
 export interface Hiding {
   /** References stay: they are no secrets, and the run needs them. */
@@ -20,14 +30,25 @@ export interface Hiding {
 }
 
 /** What was found to be secret once is masked wherever else in the run it stands: in an echo, or an argument of a later step. */
-export function createHiding(secretNames: SecretNames): Hiding {
+export function createHiding(secretsOf: SecretsOf): Hiding {
   const secrets = new Set<string>();
 
-  function hide(value: unknown, tool: string): unknown {
-    const masked = maskFields(value, new Set(secretNames(tool)));
+  function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
+    return hideKnown(mark(value, tool, place));
+  }
+
+  /** Masks what is marked, and remembers it. */
+  function mark(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
+    const known = secretsOf(tool);
+    const schema = place && known?.[place];
+    const marked = schema && value !== undefined ? mapSecrets(schema, value, () => MASK) : value;
+    const masked = maskFields(marked, new Set(known?.names));
     collect(value, masked);
-    const mask = createKeyMask([...secrets]);
-    return mapTexts(masked, mask);
+    return masked;
+  }
+
+  function hideKnown(masked: unknown): unknown {
+    return mapTexts(masked, createKeyMask([...secrets]));
   }
 
   function collect(given: unknown, masked: unknown): void {
@@ -37,18 +58,24 @@ export function createHiding(secretNames: SecretNames): Hiding {
   }
 
   return {
-    value: hide,
+    value: (value, tool) => hide(value, tool, 'output'),
     plan: (plan) => ({
       ...plan,
       steps: plan.steps.map((step) => {
-        const kept = keepReferences(step.arguments, hide(step.arguments, step.tool));
+        const kept = keepReferences(step.arguments, hide(step.arguments, step.tool, 'input'));
         return { ...step, arguments: isObject(kept) ? kept : {} };
       }),
     }),
     state(state, tool) {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
-      const hidden = hide(open, tool);
+      const marked = {
+        arguments: mark(given, tool, 'input'),
+        output: mark(output, tool, 'output'),
+        failure: mark(failure, tool),
+        notes: mark(notes, tool),
+      };
+      const hidden = hideKnown(marked);
       return isDeepStrictEqual(hidden, open) ? state : { ...state, ...Object(hidden), isMasked: true };
     },
   };

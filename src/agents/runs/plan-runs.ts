@@ -64,9 +64,9 @@ export interface PlanRunParts {
 export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBytes }: PlanRunParts): PlanRuns {
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
-    const { isRepeatable, secretNames } = createToolRunner(sandbox, tools);
+    const { isRepeatable, secretsOf } = createToolRunner(sandbox, tools);
     const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, secretNames, maxBytes, store, user, session, signal, onEvent };
+    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent };
   }
 
   return {

@@ -8,7 +8,7 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
-import { createHiding, fillIn, type GivenAgain, type SecretNames } from './mask-secrets.js';
+import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -47,8 +47,8 @@ export interface RecordOptions {
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
   leaseMs?: number | undefined;
-  /** Fields of a tool that the store gets masked. Default: none. */
-  secretNames?: SecretNames | undefined;
+  /** What of a tool the store gets masked. Default: nothing. */
+  secretsOf?: SecretsOf | undefined;
   /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
@@ -66,7 +66,7 @@ const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const DEFAULT_LEASE_MS = 30_000;
 const now = () => new Date().toISOString();
-const noNames = () => [];
+const unknown: SecretsOf = () => undefined;
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
 
 interface Start {
@@ -76,9 +76,9 @@ interface Start {
 
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session, secretNames = noNames } = options;
+  const { store, user, session, secretsOf = unknown } = options;
   const at = now();
-  const plan = { plan: createHiding(secretNames).plan(run.plan), generation: 0, earlier: run.earlier };
+  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0 }, options);
 }
@@ -107,13 +107,13 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
 }
 
 function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
-  const { store, onEvent, secretNames = noNames, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES } = options;
   const { id } = run;
   const notes = [...run.notes];
   let { plan, earlier, state } = run;
   let generation = first;
   let states = new Map(plan.steps.map((step) => [step.id, run.steps[step.id] ?? pending(step.id)]));
-  const hiding = createHiding(secretNames);
+  const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
   hiding.plan(plan);
   const hideState = (state: StepState) =>

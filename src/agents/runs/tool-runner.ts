@@ -6,17 +6,21 @@ import { oncePer } from '../../core/kept.js';
 import type { Caller, CallResult } from '../contracts.js';
 import type { Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import type { SecretNames } from './mask-secrets.js';
+import type { Secrets, SecretsOf } from './mask-secrets.js';
 import type { RunStep } from './run-step.js';
 
 export interface ToolRunner {
   readonly run: RunStep;
   readonly isRepeatable: (tool: string) => boolean;
-  readonly secretNames: SecretNames;
+  readonly secretsOf: SecretsOf;
 }
 
-const secretFieldsOf = oncePer(({ inputSchema, outputSchema }: Tool): readonly string[] =>
-  [inputSchema, outputSchema ?? {}].flatMap(secretArgumentNames),
+const secretsIn = oncePer(
+  ({ inputSchema: input, outputSchema: output }: Tool): Secrets => ({
+    names: [input, output ?? {}].flatMap(secretArgumentNames),
+    input,
+    output,
+  }),
 );
 
 /**
@@ -37,9 +41,9 @@ export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, To
       const tool = tools.get(name);
       return tool !== undefined && sandbox.isRepeatable(tool);
     },
-    secretNames(name) {
+    secretsOf(name) {
       const tool = tools.get(name);
-      return tool ? secretFieldsOf(tool) : [];
+      return tool && secretsIn(tool);
     },
   };
 }

@@ -21,8 +21,13 @@ const TOOLS = [
     },
   ),
   createTool('act', { properties: { pin: secret, text: { type: 'string' } } }),
+  createTool(
+    'mint',
+    { properties: { vault: { type: 'object', additionalProperties: secret } } },
+    { type: 'array', items: secret },
+  ),
 ];
-const { secretNames } = createToolRunner(
+const { secretsOf } = createToolRunner(
   createSandbox({ executors: [createFunctionExecutor({})] }),
   new Map(TOOLS.map((tool) => [tool.name, tool])),
 );
@@ -34,7 +39,7 @@ const LOGGED_IN = done({ ticket: 'ticket-of-ann', greeting: 'hello hunter-22' })
 async function pause(...steps: StepSpec[]) {
   const { planRuns: store } = await openStore();
   const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
-  const options = { run: script.run, store, secretNames };
+  const options = { run: script.run, store, secretsOf };
   const paused = await runPlan(planOf(...steps), { ...options, runId: 'r' });
   const kept = JSON.stringify(await store.get('r'));
   return { paused, script, kept, resume: (more: object = {}) => resumePlan('r', { ...options, ...more }) };
@@ -49,6 +54,16 @@ describe('secrets in a run', () => {
     expect(kept).toContain('"user":"ann"');
     expect(kept).toContain('with ${s1.ticket}');
     expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
+  });
+
+  it('that a schema marks without a name are kept nowhere either: values of any key, and items of a list', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ mint: [done(['token-one', 'token-two'])], act: [waiting] });
+    const plan = planOf(['s1', 'mint', { vault: { main: 'hunter-33' } }], ['s2', 'act', { text: 'with ${s1[0]}' }]);
+    const run = await runPlan(plan, { run: script.run, store, secretsOf, runId: 'r' });
+    expect(run.steps.s1).toMatchObject({ output: ['token-one', 'token-two'] });
+    expect(script.calls[1]?.arguments).toEqual({ text: 'with token-one' });
+    expect(JSON.stringify(await store.get('r'))).not.toMatch(/hunter-33|token-one|token-two/u);
   });
 
   it('of steps that are done are not asked for again', async () => {
@@ -86,10 +101,10 @@ describe('secrets in a run', () => {
     const act = { pin: 'hunter-22', text: 'now' };
     const replan = async () => planOf(['s1', 'gate'], ['s2', 'act', act, ['s1']]);
     const plan = planOf(['s1', 'act', act], ['s2', 'read', {}, ['s1']]);
-    await runPlan(plan, { run: script.run, store, secretNames, runId: 'r', replan });
+    await runPlan(plan, { run: script.run, store, secretsOf, runId: 'r', replan });
     const again = { s2: { pin: 'hunter-22' } };
     // The new plan was looked at; it then waits for an approval.
-    const options = { run: script.run, store, secretNames, arguments: again };
+    const options = { run: script.run, store, secretsOf, arguments: again };
     expect((await resumePlan('r', options)).state).toBe('paused');
     const run = await resumePlan('r', options);
     expect(statuses(run)).toEqual({ s1: 'done', s2: 'unknown' });

@@ -110,8 +110,8 @@ describe('a plan under the gate of a session', () => {
       const { router, store } = setup;
       const { id } = await router.createSession({ user: 'ann' });
       const run = createGatedRunner({ router, session: id });
-      const { secretNames } = createToolRunner(sandbox, new Map(tools.map((tool) => [tool.name, tool])));
-      const kept = { run, secretNames, store: store.planRuns, session: id };
+      const { secretsOf } = createToolRunner(sandbox, new Map(tools.map((tool) => [tool.name, tool])));
+      const kept = { run, secretsOf, store: store.planRuns, session: id };
       const first = await runPlan({ steps: steps.slice(0, 2) }, { ...kept, runId: 'r1' });
       await router.approvals.grant(first.steps.s2?.approval ?? '', { by: BOB, arguments: { to: 'db-1' } });
       const again = { ...kept, arguments: { s2: { token: 's3cret' } } };
