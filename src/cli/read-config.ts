@@ -1,7 +1,7 @@
 /** The configuration file of a command, and what of it no planner is needed for. */
 import { existsSync } from 'node:fs';
 import { LOG_LEVELS, type LogLevel } from '../agents/logging/logger.js';
-import type { StorePlace } from '../agents/store/open-store.js';
+import { requireFile, type StorePlace } from '../agents/store/open-store.js';
 import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
@@ -32,10 +32,13 @@ export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault
 type StoreFlags = Pick<AgentFlags, 'store'>;
 
 /** Flags win over the environment, it over the file. Undefined: nothing names a store. */
+/** @throws WinnowError `invalid_option` for an address with a slip */
 export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace | undefined {
   const text = store ?? readEnvironment().store ?? config.store;
   if (text === undefined) return undefined;
-  return /^[a-z][a-z0-9+.-]+:\/\//iu.test(text) ? { url: text } : { file: text };
+  if (/^[a-z][a-z0-9+.-]+:\/\//iu.test(text)) return { url: text };
+  requireFile(text);
+  return { file: text };
 }
 
 /** Of a server that is looked at. @throws WinnowError `invalid_option` */

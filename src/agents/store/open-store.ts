@@ -35,13 +35,15 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
   }
   const { openMemory, openSqlite } = await import('./sql/sqlite.js');
   if (!place) return createSqlStore(await openMemory(busyTimeoutMs));
-  // It may hold a password, and so is not shown.
-  if (/^\W*postgres(?:ql)?:|:\/\//iu.test(place.file))
-    throw new WinnowError(
-      'invalid_option',
-      'The place of the store looks like an address: write it as postgres://…, without quotes.',
-    );
+  requireFile(place.file);
   if (place.file === '' || place.file === ':memory:')
     throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
   return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
+}
+
+/** It may hold a password, and so is not shown. @throws WinnowError `invalid_option` for what was meant as an address */
+export function requireFile(file: string): void {
+  if (!/^\W*postgres(?:ql)?:|:\/\//iu.test(file)) return;
+  const message = 'The place of the store looks like an address: write it as postgres://…, without quotes.';
+  throw new WinnowError('invalid_option', message);
 }

@@ -45,8 +45,11 @@ export function createRunRegistry(redis: Redis) {
     /** Called again and again while the run goes on. */
     async announce(run: QueuedRun) {
       const { id } = run;
-      await redis.set(keyFor(id, 'run'), JSON.stringify(run), 'EX', KEPT_SECONDS);
-      await redis.zadd(RUNS, await now(), id);
+      // Both or neither: a run that is listed and can't be read is refused for good.
+      const description = JSON.stringify(run);
+      const heardAt = await now();
+      const both = redis.multi().set(keyFor(id, 'run'), description, 'EX', KEPT_SECONDS).zadd(RUNS, heardAt, id);
+      for (const [error] of (await both.exec()) ?? []) if (error) throw error;
       await redis.zremrangebyscore(RUNS, '-inf', (await now()) - KEPT_SECONDS * 1_000);
       for (const key of keysOfWorkers(id)) await redis.expire(key, KEPT_SECONDS);
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { storeCommand } from '../../../src/cli/commands/store.js';
+import { storePlaceOf } from '../../../src/cli/read-config.js';
 import { session } from './records.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'winnow-file-'));
@@ -94,4 +95,13 @@ it('a trial of writing fails where nothing can be written', async () => {
   await expect(store.probe()).resolves.toBeUndefined();
   other.close();
   await store.close();
+});
+
+it.each([
+  ['one slash', 'postgres:/winnow:S3cret@host/a'],
+  ['quotes', '"postgres://winnow:S3cret@host/a"'],
+])('an address with a slip (%s) is no file, and its password is not shown', async (_, place) => {
+  const refused = { code: 'invalid_option', message: expect.not.stringContaining('S3cret') };
+  await expect(openStore({ file: place })).rejects.toMatchObject(refused);
+  expect(() => storePlaceOf({ store: place }, {})).toThrow('looks like an address');
 });

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { CaseJob } from '../../../src/eval/case-runner.js';
 import { jobIdOf } from '../../../src/eval/queue/queued-run.js';
 import { PREFIX, queueNameOf } from '../../../src/eval/queue/run-registry.js';
-import { aRecord, NO_USAGE } from '../setup.js';
+import { aCase, aRecord, NO_USAGE } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 import { answers, aRun, beginCommand, beginWorker, FINGERPRINT, fails, IDENTITY, jobs } from './setup.js';
 
@@ -365,6 +366,20 @@ describe('a command', () => {
     await second.end();
     expect([...new Set(kept)].sort()).toEqual(['c0', 'c1', 'c2', 'c3', 'c4']);
     expect(await client.keys('*')).toEqual([]);
+  });
+
+  itWithRedis(named('keeps only what it has asked for, whoever writes to Redis'), async () => {
+    const run = aRun();
+    const queue = new Queue(queueNameOf(run.id), { connection: client, prefix: PREFIX, skipVersionCheck: true });
+    await queue.add('case', 'junk', { jobId: 'junk', attempts: 1 });
+    await queue.add('case', { case: aCase({ id: 'strange' }), repeat: 0 }, { jobId: 'strange', attempts: 1 });
+    const worker = beginWorker(redis.url);
+    const { ended, records, notices } = beginCommand(redis.url, { run, source: jobs(12) });
+    await ended;
+    await worker.end();
+    await queue.close();
+    expect(ids(records)).toEqual(ids(Array.from({ length: 12 }, (_, place) => ({ id: `c${place}` }))));
+    expect(notices.join('\n')).toContain('in Redis were not asked for');
   });
 
   itWithRedis(named('that is interrupted takes back what nobody has begun, and waits for the rest'), async () => {
