@@ -239,6 +239,7 @@ async function writeChoice(
   const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
   if (await isUnsaid(place, beginnings, writing)) return undefined;
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
+  if (own && 'candidate' in own) return writeBest(place, [own], writing);
   return own ? { ...own, value: own.text, from: 'composed' } : writeBest(place, options, writing);
 }
 

@@ -64,6 +64,10 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
+    /** Whether the vocabulary has the character; else it is put together of parts. */
+    async isWhole(character: string): Promise<boolean> {
+      return (await open()).tokenize(character).length === 1;
+    },
     /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
     async likeliest(count: number, text: string) {
       const reader = await open();
@@ -128,13 +132,13 @@ const LIKELY = 50;
  * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
  * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
  *
- * @returns undefined, with nothing written, where one of the options is meant
+ * @returns the text, or the option that it was to be; undefined where one of the options is meant. Of these nothing is written.
  */
-export async function writeOwnWords(
+export async function writeOwnWords<Known extends Choice>(
   schema: JsonSchema,
-  options: readonly Choice[],
+  options: readonly Known[],
   { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
-): Promise<{ text: string; probability: number } | undefined> {
+): Promise<{ text: string; probability: number } | Known | undefined> {
   const isCopy = (inner: string) =>
     options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
   // Marks may share a token with the quotation mark: `"/`, `"${`.
@@ -148,11 +152,34 @@ export async function writeOwnWords(
   const mark = writer.mark();
   writer.force('"');
   const { text, probability } = await writer.writeText(MAX_TOKENS);
+  const misread = await misreadOf(text, options, writer);
+  if (misread) {
+    writer.back(mark);
+    return misread;
+  }
   const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
   if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
     writer.force('"');
     return { text, probability };
   }
   writer.back(mark);
+  return undefined;
+}
+
+/** The option that is the text but for characters that the vocabulary lacks: a small model takes 淇 for 深. */
+async function misreadOf<Known extends Choice>(
+  text: string,
+  options: readonly Known[],
+  { isWhole }: JsonWriter,
+): Promise<Known | undefined> {
+  const written = [...text];
+  const lacking = new Map<string, boolean>();
+  for (const option of options) {
+    const said = [...option.text.slice(1)];
+    const others = said.filter((character, place) => character !== written[place]);
+    if (said.length !== written.length || others.length === 0 || others.length === said.length) continue;
+    for (const character of others) if (!lacking.has(character)) lacking.set(character, !(await isWhole(character)));
+    if (others.every((character) => lacking.get(character))) return option;
+  }
   return undefined;
 }

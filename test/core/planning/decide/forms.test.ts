@@ -1,6 +1,6 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from '@jest/globals';
-import { createJsonWriter } from '../../../../src/core/planning/decide/json-writer.js';
+import { createJsonWriter, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { spansOf } from '../../../../src/core/planning/decide/options.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
@@ -55,6 +55,33 @@ it('JSON is written by choices and by own words, up to the mark that ends them',
   await reader.close();
   model.assertDone();
 });
+
+it.each([
+  ['深河', ['淇', '淇河', '淇河上'], '"淇河'],
+  ['深河', ['卫河'], undefined],
+  ['深', ['淇'], undefined],
+  ['a note', ['淇河', 'b note'], undefined],
+])(
+  '%s of the model is the word of %j that it misread, where its vocabulary lacks the characters',
+  async (own, said, meant) => {
+    const model = createScriptedModel({ readers: () => ({ probabilities: answering(`"value": "${own}"}`) }) });
+    const reader = await model.openReader?.({
+      prompt: { system: '', user: '' },
+      opening: '{',
+      stage: 'planning',
+      signal: undefined,
+    });
+    if (!reader) throw new Error('no reader');
+    const parts = (text: string) => [...text].flatMap((character) => (character === '淇' ? ['淇', ''] : [character]));
+    const writer = createJsonWriter(async () => ({ ...reader, tokenize: parts }));
+    writer.force('"value": ');
+    const options = said.map((text) => ({ text: JSON.stringify(text).slice(0, -1), ends: 'string' as const }));
+    const context = { texts: said };
+    const found = await writeOwnWords({ type: 'string' }, options, { writer, context });
+    expect(found).toMatchObject(meant === undefined ? { text: own } : { text: meant });
+    await reader.close();
+  },
+);
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
   const spans = ['ab', `${'a'.repeat(60)}!`];
