@@ -67,7 +67,9 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const pieces = piecesOf(text);
   const read =
     culture === undefined ? await withChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
-  const found = { ...read, times: withDay(read.times) };
+  const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
+  const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
+  const found = { ...read, times: withDay(read.times.filter((time) => !isInName(time.text.toLowerCase()))) };
   const numbers = await numbersIn(pieces, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]);
   return { ...found, numbers };
 }
@@ -163,7 +165,6 @@ function secondsOf(duration: string): number {
 }
 
 type DateTimeValue = { [Part in 'timex' | 'value' | 'start' | 'end']?: string };
-
 function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
   const values: unknown = resolution?.values;
   return Array.isArray(values) ? values : [];
@@ -278,7 +279,8 @@ function placesOf(part: string, text: string): { start: number; end: number }[] 
   return places;
 }
 
-/** `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with what they count. */
+/** `DP-0721-02` says no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with what they count. */
+const NAME_WITH_DATE = /^\p{L}.*\d/u;
 const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
 const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
 

@@ -95,3 +95,12 @@ it('a day without its year has that of the line before', async () => {
   const { times } = await read(`${'A quiet room, please. '.repeat(8)}\nFrom 1 December 2027\nto 15 December`);
   expect(times.map(({ start }) => start.date)).toEqual(['2027-12-01', '2027-12-15']);
 });
+
+it.each([
+  ['Issue the plan DP-PST-0721-02 tomorrow', ['2026-11-24']],
+  ['下达方案 DP-PST-0721-02', []],
+  ['Move it to 2026-12-05', ['2026-12-05']],
+])('digits inside a name are no day: %s', async (message, days) => {
+  const { times } = await read(message);
+  expect(times.map(({ start }) => start.date)).toEqual(days);
+});
