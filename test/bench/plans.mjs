@@ -16,9 +16,9 @@ import { defaultsIn } from '../../dist/eval/plan-scores.js';
 import { toPlanValue } from '../../dist/eval/references.js';
 import { expectedKind, scoreCase } from '../../dist/eval/score-case.js';
 import { isSameValue } from '../../dist/eval/values.js';
-import { createModel, createPlanner } from '../../dist/index.js';
+import { createPlanner } from '../../dist/index.js';
 import { renderMean } from './halves.mjs';
-import { openCatalog, openSet, SET_FLAGS } from './sets.mjs';
+import { LONGEST_MS, openCatalog, openModel, openSet, SET_FLAGS } from './sets.mjs';
 import { median, renderNumber, renderTable } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -29,17 +29,13 @@ const { values: flags } = parseArgs({
     dry: { type: 'boolean', default: false },
     options: { type: 'string', default: '{}' },
     today: { type: 'string', default: '2025-11-21' },
-    'model-file': { type: 'string' },
-    'base-url': { type: 'string' },
-    model: { type: 'string' },
   },
 });
-const DAY_IN_MS = 86_400_000;
 const planners = new Map();
 
 /** One a catalogue. */
 function plannerOf(file, catalog, model) {
-  const options = { timeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
+  const options = { timeoutMs: LONGEST_MS, ...JSON.parse(flags.options) };
   if (!planners.has(file)) planners.set(file, createPlanner({ catalog, model, options }));
   return planners.get(file);
 }
@@ -156,9 +152,7 @@ const known = flags.out && existsSync(flags.out) ? readFileSync(flags.out, 'utf8
 const done = known.flatMap((text) => (text ? [JSON.parse(text)] : [])).filter(({ kind }) => kind !== 'error');
 const keyOf = (set, id) => `${set} ${id}`;
 const lines = new Map(done.map((line) => [keyOf(line.set, line.id), line]));
-const { 'model-file': modelFile, 'base-url': baseUrl, model: name } = flags;
-const settings = { modelFile, baseUrl, model: name, callTimeoutMs: baseUrl && DAY_IN_MS };
-const model = flags.dry ? undefined : await createModel(settings);
+const model = flags.dry ? undefined : await openModel(flags);
 for (const [place, { set, one }] of work.entries()) {
   const key = keyOf(set.name, one.id);
   if (lines.has(key)) continue;

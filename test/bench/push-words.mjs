@@ -12,10 +12,10 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { randomFor, sampleOf } from '../../dist/eval/random.js';
-import { createCatalog, createModel, createPlanner } from '../../dist/index.js';
+import { createCatalog, createPlanner } from '../../dist/index.js';
 import { renderMean } from './halves.mjs';
-import { selectorOf } from './selectors.mjs';
-import { openCatalog, openSet, SET_FLAGS } from './sets.mjs';
+import { isSearch, selectorOf } from './selectors.mjs';
+import { LONGEST_MS, openCatalog, openModel, openSet, SET_FLAGS } from './sets.mjs';
 import { median, renderTable } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -27,13 +27,9 @@ const { values: flags } = parseArgs({
     'max-tools': { type: 'string', default: '8' },
     push: { type: 'string', multiple: true },
     out: { type: 'string' },
-    model: { type: 'string' },
-    'model-file': { type: 'string' },
-    'base-url': { type: 'string' },
   },
 });
 const SETS = ['restbench', 'metatool', 'bfcl', 'acebench', 'stabletoolbench', 'coding-agent', 'assistant'];
-const DAY_IN_MS = 86_400_000;
 const maxTools = Number(flags['max-tools']);
 const seed = Number(flags.seed);
 
@@ -50,16 +46,13 @@ const PUSHES = {
 };
 
 const pushes = Object.entries(PUSHES).filter(([push]) => flags.push?.includes(push) ?? true);
-const isSearch = (selector) => selector === 'keywords' || selector === 'bm25';
 const ways = flags.selector.map((id) => [id, selectorOf(id)]);
-const { 'model-file': modelFile, 'base-url': baseUrl, model: modelName } = flags;
-const needsModel = flags.plans || !flags.selector.every(isSearch);
-const model = needsModel ? await createModel({ modelFile, baseUrl, model: modelName }) : undefined;
+const model = flags.plans || !flags.selector.every(isSearch) ? await openModel(flags) : undefined;
 
 /** The names that are called in a plan among those that were selected. */
 async function calledIn(catalog, request, names) {
   if (!flags.plans || names.length === 0) return [];
-  const planner = createPlanner({ catalog, model, options: { timeoutMs: DAY_IN_MS, passthroughTools: maxTools } });
+  const planner = createPlanner({ catalog, model, options: { timeoutMs: LONGEST_MS, passthroughTools: maxTools } });
   const { steps = [] } = await planner.plan({ ...request, allow: names }).catch(() => ({}));
   return steps.map(({ tool }) => tool);
 }

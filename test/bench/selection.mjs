@@ -12,10 +12,9 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { scoreSelection } from '../../dist/eval/selection-scores.js';
-import { createModel } from '../../dist/index.js';
 import { renderMean } from './halves.mjs';
-import { selectorOf } from './selectors.mjs';
-import { openCatalog, openSet, SET_FLAGS } from './sets.mjs';
+import { isSearch, selectorOf } from './selectors.mjs';
+import { openCatalog, openModel, openSet, SET_FLAGS } from './sets.mjs';
 import { median, renderNumber, renderTable } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -25,16 +24,11 @@ const { values: flags } = parseArgs({
     'max-tools': { type: 'string', default: '8' },
     out: { type: 'string' },
     resume: { type: 'boolean', default: false },
-    'model-file': { type: 'string' },
-    'base-url': { type: 'string' },
-    model: { type: 'string' },
   },
 });
 const ids = flags.selector;
 const ways = new Map(ids.map((id) => [id, selectorOf(id)]));
-const { 'model-file': modelFile, 'base-url': baseUrl, model: name } = flags;
-const needsModel = ids.some((id) => id !== 'keywords' && id !== 'bm25');
-const model = needsModel ? await createModel({ modelFile, baseUrl, model: name }) : undefined;
+const model = ids.every(isSearch) ? undefined : await openModel(flags);
 const maxTools = Number(flags['max-tools']);
 
 if (flags.out && !flags.resume) rmSync(flags.out, { force: true });

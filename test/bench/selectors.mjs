@@ -4,14 +4,14 @@
  */
 import MiniSearch from 'minisearch';
 import { createScope } from '../../dist/core/catalog/scope.js';
+import { oncePer } from '../../dist/core/kept.js';
 import { renderContext, searchText } from '../../dist/core/prompts/context.js';
 import { parseRequest } from '../../dist/core/request.js';
 import { createKeywordSearch } from '../../dist/core/search/rank.js';
 import { DEFAULT_STAGES } from '../../dist/core/selection/stages.js';
 import { createPlanner } from '../../dist/index.js';
 import { createSelectingAgent } from './langchain-agent.mjs';
-
-const DAY_IN_MS = 86_400_000;
+import { LONGEST_MS } from './sets.mjs';
 
 export const SELECTORS = {
   winnow: planner({}),
@@ -36,6 +36,9 @@ export const SELECTORS = {
   'langchain-described': langChain('descriptions'),
 };
 
+/** By keywords alone: no model is asked. */
+export const isSearch = (id) => id === 'keywords' || id === 'bm25';
+
 /** @throws Error that names what there is */
 export function selectorOf(id) {
   const found = SELECTORS[id];
@@ -44,10 +47,10 @@ export function selectorOf(id) {
 }
 
 /** More tools than the others may hand on would be no comparison, so nothing passes through. */
-export function planner(options, without) {
+function planner(options, without) {
   return (catalog, { model, maxTools }) => {
     const stages = DEFAULT_STAGES.filter(({ name }) => name !== without);
-    const all = { timeoutMs: DAY_IN_MS, passthroughTools: 0, maxTools, ...options };
+    const all = { timeoutMs: LONGEST_MS, passthroughTools: 0, maxTools, ...options };
     const made = createPlanner({ catalog, model, stages, options: all });
     return async (request) => (await made.select(request)).tools.map(({ name }) => name);
   };
@@ -56,13 +59,10 @@ export function planner(options, without) {
 function search(build) {
   return (catalog, { maxTools }) => {
     const viewOf = createScope(catalog);
-    const built = new WeakMap();
+    const findIn = oncePer(({ tools }) => build(tools));
     return async (input) => {
       const request = parseRequest(input);
-      const view = viewOf(request);
-      const find = built.get(view) ?? build(view.tools);
-      built.set(view, find);
-      return find(searchText(request), maxTools);
+      return findIn(viewOf(request))(searchText(request), maxTools);
     };
   };
 }

@@ -6,10 +6,10 @@ import { parseCase } from '../../dist/eval/case.js';
 import { offeredTools } from '../../dist/eval/case-runner.js';
 import { randomFor, sampleOf } from '../../dist/eval/random.js';
 import { expectedKind } from '../../dist/eval/score-case.js';
-import { loadCatalog } from '../../dist/index.js';
+import { createModel, loadCatalog } from '../../dist/index.js';
 import { halfOf } from './halves.mjs';
 
-/** Flags of all scripts that measure sets, for `parseArgs`. */
+/** Flags of all scripts that measure sets with a model, for `parseArgs`. */
 export const SET_FLAGS = {
   set: { type: 'string', multiple: true },
   catalog: { type: 'string' },
@@ -17,7 +17,17 @@ export const SET_FLAGS = {
   cases: { type: 'string' },
   seed: { type: 'string', default: '1' },
   benchmarks: { type: 'string', default: process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks' },
+  'model-file': { type: 'string' },
+  'base-url': { type: 'string' },
+  model: { type: 'string' },
 };
+/** A call and a request may take as long as the model takes, in milliseconds. */
+export const LONGEST_MS = 86_400_000;
+
+/** @param flags of `SET_FLAGS`. Without any the local model */
+export function openModel({ 'model-file': modelFile, 'base-url': baseUrl, model }) {
+  return createModel({ modelFile, baseUrl, model, callTimeoutMs: baseUrl && LONGEST_MS });
+}
 
 /** Of the 60 cases of NESTFUL that were looked at: a sample of all with this seed. */
 const LOOKED_AT = { count: 60, seed: 1 };

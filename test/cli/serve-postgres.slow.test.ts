@@ -1,28 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../agents/store/postgres.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { describePostgres } from '../agents/store/postgres.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 /** `winnow serve --store postgres://…`: two servers on one database, and what is left when both are gone. */
-const reason = whyNoPostgres();
-if (reason !== undefined) it.skip(`winnow serve with PostgreSQL is not tested: ${reason}`, () => undefined);
-else withServer();
-
-function withServer(): void {
-  let postgres: PostgresServer;
+describePostgres('winnow serve with PostgreSQL', (server) => {
   const folder = temporaryFolder();
-  beforeAll(async () => {
+  beforeAll(() => {
     const tool = { name: 'burn', toolType: 'builtin', risk: 'high', description: 'Burns letters.' };
     writeFileSync(join(folder, 'tools.json'), JSON.stringify([tool]));
     writeFileSync(join(folder, 'tools.mjs'), 'export const burn = () => "burnt";');
-    postgres = await startPostgres();
   });
-  afterAll(() => postgres.stop());
 
   it('shares sessions, approvals, private tools and the audit, and keeps them', async () => {
-    const store = ['--store', await postgres.createDatabase()];
+    const store = ['--store', await server().createDatabase()];
     const tools = ['--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs')];
     const open = () => serve(...NO_MODEL, ...store, ...tools, ...configured({ adaptation: { enabled: true } }));
     const [one, other] = [await open(), await open()];
@@ -59,4 +52,4 @@ function withServer(): void {
     expect(total).toMatchObject({ calls: 2, errors: 0 });
     await third.stop();
   });
-}
+});

@@ -8,7 +8,6 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { command } from '../command.js';
 
 const FILE = 'winnow.yaml';
-const READ_TIMEOUT_MS = 10_000;
 
 export function initCommand(): Command {
   return command({
@@ -68,10 +67,10 @@ const NAMES = { openapi: 'OpenAPI', mcp: 'MCP servers', skills: 'skills' };
 
 /** @returns undefined for JSON that holds no tools */
 async function nameKind(path: string): Promise<string | undefined> {
-  const { detectSource, readSource } = await import('../../core/catalog/sources/formats.js');
+  const { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } = await import('../../core/catalog/sources/formats.js');
   const spec = await detectSource(path);
   if (spec.kind !== 'json') return spec.kind === 'tools' ? undefined : NAMES[spec.kind];
-  const [reading] = await readSource(spec, { timeoutMs: READ_TIMEOUT_MS });
+  const [reading] = await readSource(spec, { timeoutMs: DEFAULT_SOURCE_TIMEOUT_MS });
   const entries = reading && 'entries' in reading ? reading.entries : [];
   return entries.length > 0 && entries.every(isTool) ? 'tools' : undefined;
 }

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { freePort } from '../../support/free-port.js';
 
 const run = promisify(execFile);
@@ -20,6 +21,24 @@ export function whyNoPostgres(): string | undefined {
   if (binaries() === undefined) return 'PostgreSQL is not installed';
   if (isRoot() && spawnSync('id', ['postgres']).status !== 0) return 'there is no user postgres to run it';
   return undefined;
+}
+
+/** Tests with a server that all of them share; skipped, with a word, where none can be started. */
+export function describePostgres(name: string, tests: (server: () => PostgresServer) => void): void {
+  const reason = whyNoPostgres();
+  if (reason !== undefined) {
+    it.skip(`${name} is not tested: ${reason}`, () => undefined);
+    return;
+  }
+  describe(name, () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    }, 60_000);
+    tests(() => server);
+    // Behind those of the tests, which close what they have opened.
+    afterAll(() => server.stop());
+  });
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Store } from '../../../src/agents/store/store.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres.js';
+import { describePostgres } from './postgres.js';
 import { approval, session } from './records.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'winnow-processes-'));
@@ -120,17 +120,7 @@ describe('two processes', () => {
     expect(codes).toEqual([0, 0, 0]);
   }, 60_000);
 
-  const reason = whyNoPostgres();
-  if (reason !== undefined) it.skip(`in PostgreSQL are not tested: ${reason}`, () => undefined);
-  else
-    describe('with a server', () => {
-      let server: PostgresServer;
-      beforeAll(async () => {
-        server = await startPostgres();
-      }, 60_000);
-      afterAll(() => server.stop());
-      describeRace('in PostgreSQL', () => server.createDatabase());
-    });
+  describePostgres('with a server', (server) => describeRace('in PostgreSQL', () => server().createDatabase()));
 });
 
 describe('a store', () => {

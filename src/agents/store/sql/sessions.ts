@@ -190,12 +190,12 @@ function mergeEnablements(
   const changed: EnablementRecord[] = [];
   const overLimit: string[] = [];
   for (const one of added) {
-    const present = live.get(one.tool);
-    if (!present && live.size >= limit) {
+    const known = live.get(one.tool);
+    if (!known && live.size >= limit) {
       overLimit.push(one.tool);
       continue;
     }
-    const now = present ? prolong(present, one) : { ...one, calls: 0 };
+    const now = known ? prolong(known, one) : { ...one, calls: 0 };
     live.set(one.tool, now);
     changed.push(now);
   }

@@ -2,8 +2,8 @@
  * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
  * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
+import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { type Moment, offsetIn, type SaidTime } from '../times.js';
@@ -74,12 +74,12 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   return { ...found, numbers };
 }
 
-/** What is found in each, in their order; others have a turn in between. */
-async function inEach<T>(pieces: readonly string[], find: (piece: string) => readonly T[]): Promise<T[]> {
+/** What is found in each, in their order. */
+function* findInEach<T>(pieces: readonly string[], find: (piece: string) => readonly T[]): Generator<void, T[], void> {
   const found: T[] = [];
   for (const piece of pieces) {
-    if (piece !== pieces[0]) await nextTurn();
     found.push(...find(piece));
+    yield;
   }
   return found;
 }
@@ -121,7 +121,7 @@ type Timed = Omit<Said, 'numbers'>;
 
 async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
   const { recognizeDateTime } = await loadRecognizers();
-  const found = await inEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now));
+  const found = await runInSlices(findInEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now)));
   const dated = found.findIndex((one) => FULL_DATE.test(timexOf(one)));
   const day = FULL_DATE.exec(timexOf(found[dated]))?.[0];
   const times = found.flatMap((one, place) => {
@@ -231,7 +231,7 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
   };
-  const found = await inEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true }));
+  const found = await runInSlices(findInEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true })));
   return {
     times: found.map((one) => ({
       text: one.text,
@@ -251,7 +251,7 @@ async function numbersIn(
   const { recognizeNumber } = await loadRecognizers();
   // A bare number may be a year, and a number all the same.
   const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
-  const found = await inEach(pieces, (text) => {
+  const finding = findInEach(pieces, (text) => {
     const folded = text.toLowerCase();
     const taken = times.flatMap((time) => placesOf(time, folded));
     for (const { 0: atom, index } of text.matchAll(ATOM))
@@ -267,6 +267,7 @@ async function numbersIn(
     );
     return [{ words, digits }];
   });
+  const found = await runInSlices(finding);
   const words = found.flatMap((one) => one.words);
   const known = new Set(words.map(({ value }) => value));
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
@@ -291,8 +292,7 @@ function isoDay(day: Date, later = 0): string {
 }
 
 async function loadRecognizers() {
-  const { default: library } = await import('@microsoft/recognizers-text-suite');
-  return library;
+  return (await import('@microsoft/recognizers-text-suite')).default;
 }
 
 /** An address, a path, a code or a day is one word, whatever marks it holds. */
