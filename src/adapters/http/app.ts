@@ -97,7 +97,7 @@ export function createServer({
     plannerOf: plannerOf && ((catalog: Catalog) => measure(plannerOf(catalog))),
   };
   const ready = createReadiness([
-    ...(agents ? [{ run: agents.ready, holdsMs: STORE_CHECK_MS }] : []),
+    ...(agents ? [{ run: agents.ready, holdsMs: STORE_CHECK_MS, withinMs: STORE_CHECK_MS }] : []),
     ...(parts.askModel ? [{ run: parts.askModel, holdsMs: MODEL_CHECK_MS }] : []),
   ]);
   const renderOpenApi = addOpenApi(app);
@@ -188,7 +188,7 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
   return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
 }
 
-/** A balancer asks every few seconds; how long an outcome holds, in milliseconds. */
+/** A balancer asks every few seconds; how long an outcome holds, and the store is waited for, in milliseconds. */
 const STORE_CHECK_MS = 5_000;
 const MODEL_CHECK_MS = 60_000;
 

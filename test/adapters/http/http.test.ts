@@ -257,4 +257,9 @@ describe('readiness', () => {
     await ready();
     expect(tries).toBe(2);
   });
+
+  it('does not wait for a store that never answers', async () => {
+    const ready = createReadiness([{ run: () => new Promise(() => undefined), holdsMs: 100, withinMs: 20 }]);
+    await expect(ready()).rejects.toMatchObject({ code: 'store_failed' });
+  });
 });

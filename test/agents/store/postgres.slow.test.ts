@@ -1,4 +1,5 @@
 /** PostgreSQL under attack: connections that are killed, rows that are stuck, and two who do the same at once. */
+import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openStore } from '../../../src/agents/store/open-store.js';
@@ -17,6 +18,33 @@ const enabling = (tool: string, more: { once?: boolean } = {}) => ({
   ...more,
 });
 
+/** Passes all on to a port of this machine; while it is not open, what is sent goes nowhere, and no connection ends. */
+async function startNetwork(to: number) {
+  const sockets: Socket[] = [];
+  const server = createServer((from) => {
+    const onward = connect(to, '127.0.0.1');
+    sockets.push(from, onward);
+    for (const [one, other] of [
+      [from, onward],
+      [onward, from],
+    ] as const) {
+      one.on('data', (data) => network.isOpen && other.write(data));
+      one.on('close', () => other.destroy());
+      one.on('error', () => undefined);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const network = {
+    isOpen: true,
+    port: Object(server.address()).port as number,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+  return network;
+}
+
 describePostgres('a store in PostgreSQL', (server) => {
   let url: string;
   /** As two processes have them. */
@@ -32,7 +60,7 @@ describePostgres('a store in PostgreSQL', (server) => {
     for (const store of both()) await store.close();
   });
 
-  const connect = async () => {
+  const connectClient = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     return client;
@@ -40,7 +68,7 @@ describePostgres('a store in PostgreSQL', (server) => {
 
   it('lives on when its connections are killed in the middle of their queries', async () => {
     await first().sessions.create(session('killed'));
-    const killer = await connect();
+    const killer = await connectClient();
     let isOver = false;
     const killing = (async () => {
       while (!isOver)
@@ -60,10 +88,22 @@ describePostgres('a store in PostgreSQL', (server) => {
     expect(await first().sessions.get('killed')).toEqual(session('killed'));
   });
 
+  it('gives up a connection on which nothing comes, and goes on when the network does', async () => {
+    const network = await startNetwork(Number(new URL(url).port));
+    const away = await openStore({ url: url.replace(/:\d+\//u, `:${network.port}/`) }, { busyTimeoutMs: 200 });
+    await away.sessions.create(session('away'));
+    network.isOpen = false;
+    await expect(away.sessions.get('away')).rejects.toMatchObject({ code: 'store_failed' });
+    network.isOpen = true;
+    expect(await away.sessions.get('away')).toEqual(session('away'));
+    await away.close();
+    network.close();
+  });
+
   it('keeps others from waiting for a row that nobody gives back', async () => {
     await first().sessions.create(session('stuck'));
     await first().sessions.create(session('free'));
-    const holder = await connect();
+    const holder = await connectClient();
     await holder.query("begin; update sessions set turn = turn where id = 'stuck'");
     // As many as one user may have under way.
     const waiting = times(16, () =>

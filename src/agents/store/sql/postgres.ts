@@ -1,4 +1,5 @@
 /** PostgreSQL, by the package `pg`, which is loaded here and only when a store with a URL is asked for. */
+import { Socket } from 'node:net';
 import {
   CamelCasePlugin,
   Kysely,
@@ -24,6 +25,8 @@ const BIGINT_TYPE = 20;
 /** A transaction that stands still, as of a process that is paused, and a statement end after so many times the wait for a lock. */
 const IDLE_WAITS = 2;
 const STATEMENT_WAITS = 6;
+/** A server that says nothing for longer than any statement may take can't be reached: its connection ends. */
+const SILENT_WAITS = STATEMENT_WAITS + 1;
 
 /** @throws WinnowError `invalid_option` where `pg` is not installed */
 export async function openPostgres({ url, connections, busyTimeoutMs }: PostgresOptions): Promise<Kysely<Tables>> {
@@ -38,6 +41,7 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
     lock_timeout: busyTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_WAITS * busyTimeoutMs,
     statement_timeout: STATEMENT_WAITS * busyTimeoutMs,
+    stream: () => endingSocket(SILENT_WAITS * busyTimeoutMs),
     types: {
       // Counters are far below 2^53; as texts they would not compare.
       getTypeParser: (type, format) =>
@@ -56,6 +60,12 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
       createDriver: () => guardDriver(new PostgresDriver({ pool }), { busyTimeoutMs, toParameter: withoutNul }),
     },
   });
+}
+
+/** After a partition nothing comes, not even the end of the connection. */
+function endingSocket(silentMs: number): Socket {
+  const socket = new Socket();
+  return socket.setTimeout(silentMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${silentMs / 1000} s`)));
 }
 
 /** PostgreSQL has no texts with a NUL: where others would write or look one up, this does it with a replacement character. */
