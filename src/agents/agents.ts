@@ -8,8 +8,8 @@ import { oncePer } from '../core/kept.js';
 import type { Planner } from '../core/planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from './adaptation/adaptation.js';
 import type { Definitions } from './definitions.js';
-import { createWeightsKeeper, type GivenWeights, keepSnapshot, type WeightsKeeperParts } from './index/kept-index.js';
-import type { ImportedIndex, IndexStatus, ToolIndex } from './index/tool-index.js';
+import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from './index/kept-index.js';
+import type { IndexStatus, ToolIndex } from './index/tool-index.js';
 import { createKeptRules, type KeptRules } from './kept-rules.js';
 import { createAuditWriter } from './ledger.js';
 import type { CatalogReload } from './live-catalog.js';
@@ -93,8 +93,6 @@ export interface Agents {
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
   /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
   rebuild(request?: RebuildRequest): Promise<Rebuilt>;
-  /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
-  keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
   /** Tries whether the store can write. @throws WinnowError `store_failed` */
   ready(): Promise<void>;
   /** What of the limits is without effect on the tools of now, in words. */
@@ -207,12 +205,6 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       follow();
       const status = await index.rebuild();
       return { ...status, ...(reloaded ? { catalog: reloaded } : {}) };
-    },
-    async keepSnapshot(snapshot) {
-      const imported = await index.importSnapshot(snapshot);
-      const now = clock?.() ?? new Date();
-      if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
-      return imported;
     },
     ready: store.probe,
     checkLimits: () => sandbox.checkLimits(catalog().tools),

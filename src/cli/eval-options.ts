@@ -29,7 +29,7 @@ export const CASES = {
   today: valued('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay),
   ...JOBS,
   out: text('--out <folder>', 'folder of the run (default: a new one in .winnow)'),
-  resume: toggle('--resume', 'go on with the run in --out: nothing is done twice'),
+  resume: toggle('--resume', 'go on with the run in --out: what has an answer is not done again'),
   cache: untoggle('--no-cache', 'ask the model also what was asked before'),
   ...JSON_OUTPUT,
 };
@@ -43,21 +43,16 @@ export const QUEUE = {
 
 export const EVAL = {
   ...CASES,
-  candidates: withDefault(
-    choice('--candidates <which>', 'only: each case sees the tools that it names', ['all', 'only']),
-    'all',
-  ),
-  distractors: withDefault(
-    valued('--distractors <number>', 'with --candidates only: so many other tools, by chance', countingNumber),
-    0,
+  distractors: valued(
+    '--distractors <number>',
+    'each case sees the candidates that it names, and so many other tools by chance (default: all tools)',
+    countingNumber,
   ),
   failingOf: text('--failing-of <run>', 'only cases that are not right in that run'),
   repeat: withDefault(
     valued('--repeat <number>', 'how often each case is done; only the first try may be cached', wholeNumber),
     1,
   ),
-  name: text('--name <name>', 'name of the run (default: that of its folder)'),
-  retryErrors: toggle('--retry-errors', 'with --resume: cases that ended with an error are done again'),
   prices: text(
     '--prices <file>',
     'price table: {"currency": "USD", "models": {"NAME": {"read": 1, "cached": 0.1, "written": 4}}} a million tokens',

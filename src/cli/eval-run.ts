@@ -85,7 +85,7 @@ async function runCases(
   const store = await openRunStore(runFile(out));
   notices.tell = progress.note;
   try {
-    if (flags.retryErrors) await store.dropErrors();
+    await store.dropErrors();
     let done = 0;
     for await (const record of store.records()) {
       progress.remember(record);

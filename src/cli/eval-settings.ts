@@ -28,13 +28,13 @@ export interface RunIdentity {
 export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
   checkOut('eval', out, flags);
   const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
-  const { only, candidates, distractors, seed, ignoreCase = false } = flags;
+  const { only, distractors, seed, ignoreCase = false } = flags;
   const today = dayOf(flags.today, earlier?.settings);
   return {
     earlier,
-    name: earlier?.name ?? flags.name ?? basename(out),
+    name: earlier?.name ?? basename(out),
     startedAt: earlier?.startedAt ?? new Date().toISOString(),
-    judging: { only, candidates, distractors, seed, ignoreCase, today, maxTools: options.maxTools },
+    judging: { only, distractors, seed, ignoreCase, today, maxTools: options.maxTools },
   };
 }
 
@@ -63,7 +63,7 @@ export function startOf(setup: EvaluationSetup, run: RunIdentity, model: string)
 
 function settingsOf(
   { flags, suites, source, options, promptHashes }: EvaluationSetup,
-  { today, ignoreCase, candidates, distractors, seed }: Judging,
+  { today, ignoreCase, distractors, seed }: Judging,
   model: string,
 ): Settings {
   const { only, repeat, limit, sample, tag, failingOf, prices } = flags;
@@ -74,7 +74,6 @@ function settingsOf(
     prompts: promptHashes,
     suites: hashesOfSets(suites, source),
     filter: { limit, sample, seed, tags: tag, failingOf },
-    candidates,
     distractors,
     today,
     ignoreCase,

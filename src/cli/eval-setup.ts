@@ -34,9 +34,6 @@ export interface SetupContext {
 
 export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: SetupContext): Promise<EvaluationSetup> {
   const config = await readConfig(flags);
-  if (flags.retryErrors && !flags.resume) {
-    throw new WinnowError('invalid_option', '--retry-errors goes with --resume.');
-  }
   const out = chooseOut('eval', RUNS_FOLDER, flags);
   const options = optionsOf(flags, config);
   const prompts = promptPaths(flags, config);
@@ -56,9 +53,9 @@ function optionsOf(flags: EvalFlags, config: ConfigFile): Options {
 }
 
 async function filterOf(flags: EvalFlags): Promise<CaseFilter> {
-  const { tag: tags, sample, seed, limit, failingOf, candidates } = flags;
+  const { tag: tags, sample, seed, limit, failingOf, distractors } = flags;
   const ids = failingOf === undefined ? undefined : await failingIds(failingOf);
-  return { tags, ids, sample, seed, limit, needsCandidates: candidates === 'only' };
+  return { tags, ids, sample, seed, limit, needsCandidates: distractors !== undefined };
 }
 
 /** Not right in one of its repeats, or ended with an error. */

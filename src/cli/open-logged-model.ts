@@ -1,11 +1,10 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
-import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { withCallLog } from '../agents/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
-import { cacheFolder, formatBytes } from '../core/model/store/model-file.js';
+import { cacheFolder } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { pairId } from '../eval/prices.js';
 import type { AnsweringModel } from '../eval/suite.js';
@@ -106,20 +105,4 @@ function answersOf({ baseUrl, temperature, logprobs, extraBody }: ModelSettings,
 /** Where the answers of models are kept on disk. */
 function answersFolder(): string {
   return join(cacheFolder(), ANSWERS_FOLDER);
-}
-
-/** Says on stderr how much was forgotten. */
-export function clearAnswers(): void {
-  const folder = answersFolder();
-  const bytes = sizeOf(folder);
-  rmSync(folder, { recursive: true, force: true });
-  process.stderr.write(`${formatBytes(bytes)} of answers are forgotten.\n`);
-}
-
-function sizeOf(folder: string): number {
-  try {
-    return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  } catch {
-    return 0;
-  }
 }

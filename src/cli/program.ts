@@ -6,7 +6,6 @@ import { approvalsCommand } from './commands/approvals.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { evalCommand } from './commands/eval.js';
-import { indexCommand } from './commands/index-snapshot.js';
 import { initCommand } from './commands/init.js';
 import { mcpCommand } from './commands/mcp.js';
 import { modelCommand } from './commands/model.js';
@@ -30,7 +29,7 @@ export function createProgram(): Command {
   const commands = [
     ...[initCommand(), doctorCommand(), planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand()],
     ...[toolsCommand(), policyCommand(), approvalsCommand(), auditCommand(), telemetryCommand()],
-    ...[storeCommand(), indexCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
+    ...[storeCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
     ...[optionsCommand(), completionCommand(() => program)],
   ];
   for (const one of commands) program.addCommand(one);

@@ -28,7 +28,7 @@ export interface AnswerCache {
   close(): Promise<void>;
 }
 
-/** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
+/** Below Winnow's cache folder. */
 export const ANSWERS_FOLDER = 'answers';
 
 const completionSchema = z.object({

@@ -35,10 +35,8 @@ export interface Judging {
   only: 'select' | 'plan' | undefined;
   /** The option of the planners. */
   maxTools: number;
-  /** `only`: a case sees the candidates that it names, and the distractors. */
-  candidates: 'all' | 'only';
-  /** Other tools besides, by chance. */
-  distractors: number;
+  /** A case sees the candidates that it names, and so many other tools by chance. Default: all tools. */
+  distractors?: number | undefined;
   seed: number;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
@@ -57,7 +55,7 @@ export interface CaseRunnerOptions extends Judging {
  * const run = createCaseRunner({
  *   suites: new Map([['mine', planners]]),
  *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false },
- *   ...{ candidates: 'all', distractors: 0, seed: 1 },
+ *   ...{ seed: 1 },
  * });
  * const record = await run({ case: one, repeat: 0 });
  */
@@ -89,12 +87,12 @@ export function createCaseRunner(options: CaseRunnerOptions): CaseRunner {
 export function offeredTools(
   { id, expected, candidates = [] }: EvaluationCase,
   view: View,
-  judging: Pick<Judging, 'only' | 'maxTools' | 'candidates' | 'distractors' | 'seed'>,
+  judging: Pick<Judging, 'only' | 'maxTools' | 'distractors' | 'seed'>,
 ): string[] | undefined {
   const isPlan = judging.only === 'plan';
-  if (!isPlan && judging.candidates === 'all') return undefined;
+  if (!isPlan && judging.distractors === undefined) return undefined;
   const given = new Set(isPlan ? expected.tools : candidates);
-  const count = isPlan ? Math.max(0, judging.maxTools - given.size) : judging.distractors;
+  const count = isPlan ? Math.max(0, judging.maxTools - given.size) : (judging.distractors ?? 0);
   const others = view.tools.map((tool) => tool.name).filter((name) => !given.has(name));
   return [...given, ...sampleOf(others, count, randomFor(judging.seed, id))];
 }

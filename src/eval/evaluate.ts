@@ -78,7 +78,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   const see = ({ error }: CaseRecord): void => {
     errorsInARow = error ? errorsInARow + 1 : 0;
     if (!error || errorsInARow < MAX_ERRORS_IN_A_ROW || down.signal.aborted) return;
-    const message = `${errorsInARow} cases in a row failed, the last with ${error.code}: ${error.message} Continue with --resume --retry-errors.`;
+    const message = `${errorsInARow} cases in a row failed, the last with ${error.code}: ${error.message} Continue with --resume.`;
     failure = new WinnowError('model_failed', message);
     down.abort();
   };

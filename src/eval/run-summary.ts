@@ -113,7 +113,7 @@ export function differencesOf(there: unknown, here: unknown, path = ''): string[
 
 const scopeSchema = z.object({
   only: z.enum(['all', 'select', 'plan']).catch('all'),
-  candidates: z.enum(['all', 'only']).catch('all'),
+  distractors: z.int().optional().catch(undefined),
   filter: z
     .object({ sample: z.int(), seed: z.int(), limit: z.int(), tags: z.array(z.string()), failingOf: z.string() })
     .partial()
@@ -129,11 +129,11 @@ export function onlyOf({ settings }: Pick<RunSummary, 'settings'>): Only {
 
 /** In a few words each, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
 export function scopeOf({ settings }: Pick<RunSummary, 'settings'>): string[] {
-  const { only, candidates, filter } = scopeSchema.parse(settings);
+  const { only, distractors, filter } = scopeSchema.parse(settings);
   const { sample, seed, limit, tags, failingOf } = filter;
   return [
     only === 'all' ? [] : `${only} only`,
-    candidates === 'all' ? [] : 'candidates only',
+    distractors === undefined ? [] : `candidates and ${distractors} others`,
     tags === undefined ? [] : `tag ${tags.join(', ')}`,
     failingOf === undefined ? [] : `failing of ${failingOf}`,
     sample === undefined ? [] : `sample ${sample} (seed ${seed})`,

@@ -31,8 +31,8 @@ export function openModel({ 'model-file': modelFile, 'base-url': baseUrl, model 
 
 /** Of the 60 cases of NESTFUL that were looked at: a sample of all with this seed. */
 const LOOKED_AT = { count: 60, seed: 1 };
-const GIVEN = { only: 'plan', maxTools: 8, candidates: 'all', distractors: 0, seed: 1 };
-const AMONG = { only: 'select', maxTools: 8, candidates: 'only', distractors: 50, seed: 1 };
+const GIVEN = { only: 'plan', maxTools: 8, seed: 1 };
+const AMONG = { only: 'select', maxTools: 8, distractors: 50, seed: 1 };
 const CANDIDATES = { ...AMONG, distractors: 0 };
 const FIXTURES = ['hydrology', 'assistant', 'coding-agent'];
 

@@ -373,20 +373,20 @@ describe('sources of tools that are not usable', () => {
     await writeFile(at('strict.yaml'), 'strict: true\npolicy: empty.yaml\n');
   });
 
-  it.each([
-    ['policy check', () => ['policy', 'check', at('empty.yaml')]],
-    ['index export', () => ['index', 'export']],
-  ])('are told by winnow %s, and refused where the configuration is strict', async (_, words) => {
-    const given = words();
-    const usable = ['--catalog', at('slips.json')];
-    expect(await run(...given, ...usable, '--catalog', none())).toMatch(
-      /^The source \S+none\.json can't be found.*\n1 warning: see winnow tools check, with the same sources\n/u,
-    );
-    const strict = [...given, '--config', at('strict.yaml')];
-    await expect(run(...strict, ...usable)).rejects.toMatchObject({ code: 'invalid_catalog' });
-    const missing = run(...strict, '--catalog', at('tools.json'), '--catalog', none());
-    await expect(missing).rejects.toMatchObject({ code: 'source_failed' });
-  });
+  it.each([['policy check', () => ['policy', 'check', at('empty.yaml')]]])(
+    'are told by winnow %s, and refused where the configuration is strict',
+    async (_, words) => {
+      const given = words();
+      const usable = ['--catalog', at('slips.json')];
+      expect(await run(...given, ...usable, '--catalog', none())).toMatch(
+        /^The source \S+none\.json can't be found.*\n1 warning: see winnow tools check, with the same sources\n/u,
+      );
+      const strict = [...given, '--config', at('strict.yaml')];
+      await expect(run(...strict, ...usable)).rejects.toMatchObject({ code: 'invalid_catalog' });
+      const missing = run(...strict, '--catalog', at('tools.json'), '--catalog', none());
+      await expect(missing).rejects.toMatchObject({ code: 'source_failed' });
+    },
+  );
 
   it('are refused by winnow policy check --strict where a pattern is none of RE2', async () => {
     const rules = [{ name: 'ahead', match: { arguments: { path: { pattern: '^(?!/tmp)' } } }, decision: 'deny' }];
@@ -420,45 +420,3 @@ it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['te
     expect(existsSync(file)).toBe(false);
   },
 );
-
-describe('winnow index', () => {
-  it('writes the index of a catalogue, and keeps in a store only one that fits', async () => {
-    const tools = ['--catalog', at('tools.json')];
-    await run('index', 'export', ...tools, '--out', at('index.json'));
-    const store = ['--store', at('index.db')];
-    const taken = await run('index', 'import', at('index.json'), ...tools, ...store);
-    expect([taken, exitCode]).toEqual([expect.stringMatching(/^taken: 3 tools, fingerprint [0-9a-f]{64};/u), 0]);
-    await writeFile(at('fewer.json'), JSON.stringify(TOOLS.slice(1)));
-    const stale = await runJson('index', 'import', at('index.json'), '--catalog', at('fewer.json'), ...store);
-    expect([stale.snapshot, exitCode]).toEqual(['stale', 2]);
-    await expect(run('index', 'import', at('tools.json'), ...tools, ...store)).rejects.toThrow('snapshot');
-  });
-
-  it('has the weights that an operator gave a server on the store', async () => {
-    const words = ['--catalog', at('tools.json'), '--store', at('weighed.db')];
-    const store = await openStore({ file: at('weighed.db') });
-    const weights = { name: 1, parameters: 0.5 };
-    await store.snapshots.put({ owner: 'index', name: 'weights', content: weights, updatedAt: '' });
-    await store.close();
-    const exported = JSON.parse(await run('index', 'export', ...words));
-    expect(exported.weights).toMatchObject(weights);
-  });
-
-  it('holds the private tools of the store, and is stale when another is there', async () => {
-    const words = ['--catalog', at('tools.json'), '--store', at('own-index.db')];
-    const add = async (name: string) => {
-      const store = await openStore({ file: at('own-index.db') });
-      const content = { name, toolType: 'skill', description: 'Draws.', instructions: 'Draw.' };
-      await store.privateTools.put({ owner: 'ann', name, content, updatedAt: new Date().toISOString() });
-      await store.close();
-    };
-    await add('zebra');
-    await run('index', 'export', ...words, '--out', at('own-index.json'));
-    expect(await runJson('index', 'import', at('own-index.json'), ...words)).toMatchObject({
-      snapshot: 'taken',
-      tools: 4,
-    });
-    await add('gnu');
-    expect(await runJson('index', 'import', at('own-index.json'), ...words)).toMatchObject({ snapshot: 'stale' });
-  });
-});

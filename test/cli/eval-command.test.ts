@@ -36,15 +36,13 @@ describe('a run', () => {
     expect(existsSync(join(setup.out, '.lock'))).toBe(false);
   });
 
-  it('keeps errors of the server apart from wrong answers, and does those cases again when asked to', async () => {
+  it('keeps errors of the server apart from wrong answers, and does those cases again where the run goes on', async () => {
     setup.instead = (place) => (place === 3 ? fail(401, 'no key') : undefined);
     expect((await evaluate()).stdout).toContain('1 errors of the server, not counted as answers');
     expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 7, wrong: 0 });
     setup.instead = () => undefined;
     const before = asked();
-    await evaluate(['--resume']);
-    expect(asked()).toBe(before);
-    const retried = await evaluate(['--resume', '--retry-errors']);
+    const retried = await evaluate(['--resume']);
     expect(retried.stderr).toMatch(/^7 of 8 are done already\.\neval 8\/8 .*, recall 1\.000, right 1\.000$/mu);
     expect(asked()).toBe(before + 2);
     expect((await setup.summary()).counts).toEqual({ done: 8, answered: 8, errors: 0, right: 8, wrong: 0 });
@@ -71,9 +69,6 @@ describe('a run', () => {
     expect(names).toEqual(expect.arrayContaining(['pass^1', 'pass^3', 'flipRate']));
     await other('third', '--no-cache', '--limit', '1');
     expect(asked()).toBe(16 + 32 + 2);
-    expect((await run(['eval', 'cache', 'clear'])).stderr).toMatch(/^\d.* of answers are forgotten\.\n$/u);
-    await other('fourth', '--limit', '1');
-    expect(asked()).toBe(16 + 32 + 2 + 2);
   });
 
   it('goes on at another address of the server; what one server answered is not taken for the word of another', async () => {
@@ -228,8 +223,8 @@ describe('a gate against another run', () => {
 describe('runs that are there', () => {
   it('make a history, and give the cases to try again', async () => {
     setup.instead = (place) => (place < 2 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
-    await evaluate(['--only', 'select', '--name', 'first try']);
-    expect((await run(['eval', 'history', setup.folder])).stdout).toMatch(/^set\nrun[\s\S]*\nfirst try .* 0\.750/u);
+    await evaluate(['--only', 'select']);
+    expect((await run(['eval', 'history', setup.folder])).stdout).toMatch(/^set\nrun[\s\S]*\nrun .* 0\.750/u);
     const again = await evaluate([
       '--only',
       'select',
@@ -250,7 +245,6 @@ describe('refused, before a model is asked', () => {
     ['a set that is not there', ['--suite', 'none'], 'there is neither none.cases.jsonl with none.tools.json, nor'],
     ['a metric that does not exist', ['--gate', 'recal>=1'], 'there is no metric "recal"'],
     ['going on without a folder', ['--resume'], '--resume needs --out'],
-    ['trying errors again in a new run', ['--retry-errors'], '--retry-errors goes with --resume'],
     ['a stage that does not exist', ['--only', 'poem'], "argument 'poem' is invalid"],
     ['half a case at once', ['-j', '0.5'], 'must be a whole number above 0'],
     ['an option that does not exist', ['--set', 'maxTool=3'], 'maxTool'],

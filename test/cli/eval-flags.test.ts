@@ -74,7 +74,7 @@ describe('the flags of a run', () => {
   describe('a case is put to the model', () => {
     it('with its candidates alone and so many others', async () => {
       rewriteCases((place) => ({ candidates: [`tool_${place}`] }));
-      await evaluated(...SELECT, '--candidates', 'only', '--distractors', '2');
+      await evaluated(...SELECT, '--distractors', '2');
       const shown = bodies().map((body) => new Set(body.match(/tool_\d/gu)).size);
       expect(shown).toEqual(cases.map(() => 3));
     });
@@ -84,7 +84,7 @@ describe('the flags of a run', () => {
       setup.instead = (_, index) => (index === 1 ? fail(401, 'no key') : undefined);
       const out = join(setup.folder, 'day');
       await runEval(setup.words(['--out', out, '--limit', '1', '--today', day]));
-      await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume', '--retry-errors']));
+      await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume']));
       const plans = bodies().filter((body) => !body.includes('selected_tools'));
       expect(plans.map((body) => body.includes(day))).toEqual([true, true]);
     });

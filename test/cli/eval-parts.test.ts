@@ -189,7 +189,7 @@ describe('a run for people', () => {
     const filters = { tags: ['zh', 'en'], failingOf: 'runs/a', sample: 12, seed: 3, limit: 5 };
     const settings = [
       { only: 'all', filter: { seed: 1 } },
-      { only: 'select', candidates: 'only' },
+      { only: 'select', distractors: 0 },
       { only: 'plan', filter: filters },
     ];
     const runs = await Promise.all(
@@ -200,7 +200,7 @@ describe('a run for people', () => {
       .slice(2);
     expect(lines).toEqual([
       expect.stringMatching(/ scripted +all +abcdef01 /u),
-      expect.stringMatching(/ scripted +select only, candidates only +abcdef01 /u),
+      expect.stringMatching(/ scripted +select only, candidates and 0 others +abcdef01 /u),
       expect.stringMatching(/ plan only, tag zh, en, failing of runs\/a, sample 12 \(seed 3\), first 5 +abcdef01 /u),
     ]);
   });

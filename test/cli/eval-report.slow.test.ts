@@ -24,7 +24,7 @@ const CASES = cases.map((one, place) => ({
   candidates: place < 6 ? ALL : ['tool_6'],
   ...(place === 7 ? { expectedTools: [], expectedSteps: [] } : {}),
 }));
-const SETTINGS = ['--candidates', 'only', '--set', 'passthroughTools=2,fillTokens=0', '--no-cache'];
+const SETTINGS = ['--distractors', '0', '--set', 'passthroughTools=2,fillTokens=0', '--no-cache'];
 
 const plan = (tool: string, x: string) => answerJson({ kind: 'plan', steps: [{ id: 's1', tool, arguments: { x } }] });
 /** What goes wrong, request by request of a case; all others are answered rightly. */

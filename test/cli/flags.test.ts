@@ -149,7 +149,7 @@ describe('winnow completion', () => {
     [['app'], ['approvals']],
     [
       ['tools', ''],
-      ['list', 'show', 'check', 'changes', 'accept', '--help'],
+      ['list', 'check', 'changes', 'accept', '--help'],
     ],
     [['approvals', 'grant', '--f'], ['--for-session']],
     [['approvals', '--config', 'winnow.yaml', 'grant', '--fo'], ['--for-session']],
@@ -166,7 +166,7 @@ describe('winnow completion', () => {
   it('has for zsh and fish each command with its flags', async () => {
     expect(await textOf(['completion', 'zsh'])).toMatch(/^#compdef winnow\n/u);
     const fish = await textOf(['completion', 'fish']);
-    expect(fish).toContain("complete -c winnow -n '__fish_use_subcommand' -f -a tools -d 'list, show");
+    expect(fish).toContain("complete -c winnow -n '__fish_use_subcommand' -f -a tools -d 'list and check");
     expect(fish).toMatch(/__fish_seen_subcommand_from tools; and __fish_seen_subcommand_from list' -l catalog -r -d/u);
     for (const [path, { options }] of COMMANDS)
       for (const { long } of options)

@@ -49,28 +49,19 @@ describe('winnow model list', () => {
     expect((await run('list')).stdout).toContain('present');
   });
 
+  it('hashes what is here: a wrong file sets the exit code, and what to do is said', async () => {
+    await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'wrong'));
+    const { stdout, stderr, exitCode } = await run('list', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'small', issue: expect.stringMatching(/^wrong checksum/u) }]);
+    expect(stderr).toContain('winnow model pull');
+    expect(exitCode).toBe(4);
+    await writeFile(setup.path, CONTENT);
+    expect(await run('list')).toMatchObject({ stdout: expect.stringContaining('present'), exitCode: 0 });
+    expect(setup.hub.requests).toEqual([]);
+  });
+
   it('prints JSON', async () => {
     const listed = JSON.parse((await run('list', '--json')).stdout);
     expect(listed).toMatchObject([{ name: 'small', state: 'absent', path: join(setup.folder, FILE) }]);
-  });
-});
-
-describe('winnow model verify', () => {
-  it('says that a right file is ok', async () => {
-    await writeFile(setup.path, CONTENT);
-    expect(await run('verify')).toMatchObject({ stdout: `${setup.path}: ok\n`, exitCode: 0 });
-  });
-
-  it('sets the exit code for a wrong one, and says what to do', async () => {
-    await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'wrong'));
-    const { stdout, stderr, exitCode } = await run('verify', 'small', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'small', ok: false });
-    expect(stderr).toContain('winnow model pull');
-    expect(exitCode).toBe(4);
-  });
-
-  it('throws without fetching when there is none', async () => {
-    expect((await errorOf(run('verify'))).code).toBe('not_found');
-    expect(setup.hub.requests).toEqual([]);
   });
 });

@@ -62,21 +62,21 @@ describe('winnow tools list', () => {
     const openai = { type: 'function', function: { name: 'read_level', description: 'Reads.', parameters: {} } };
     await writeFile(file, JSON.stringify([openai]));
     expect((await run('list', '--catalog', file)).stdout).toBe('read_level: Reads. (function, medium)\n');
-    expect((await run('show', 'read_level', '--catalog', file)).stdout).toContain('toolType: function\n');
+    expect((await run('list', 'read_level', '--catalog', file)).stdout).toContain('toolType: function\n');
     expect((await run('list', '--catalog', 'fixtures/sources/petstore.yaml')).stdout).toMatch(/ \(HTTP, low\)$/mu);
     expect((await run('list', '--catalog', 'fixtures/sources/skills')).stdout).toMatch(/ \(skill, \w+\)$/mu);
   });
 
   it('finds a name that is nearly that of a tool', async () => {
     await writeFile(file, JSON.stringify([{ ...tool, name: 'get_weather' }]));
-    await expect(run('show', 'get_wether', '--catalog', file)).rejects.toThrow('near: get_weather');
+    await expect(run('list', 'get_wether', '--catalog', file)).rejects.toThrow('near: get_weather');
   });
 
-  it('counts what is wrong with entries, as show does', async () => {
+  it('counts what is wrong with entries, of one tool, too', async () => {
     await writeFile(file, JSON.stringify([tool, { description: 'of none' }]));
     const told = '1 warning: see winnow tools check, with the same sources\n';
     expect((await run('list', '--catalog', file)).stderr).toContain(told);
-    expect((await run('show', 'a', '--catalog', file)).stderr).toContain(told);
+    expect((await run('list', 'a', '--catalog', file)).stderr).toContain(told);
     await writeFile(file, JSON.stringify([tool]));
     expect((await run('list', '--catalog', file)).stderr).not.toContain('warning');
   });
@@ -104,9 +104,9 @@ describe('the catalogue of the configuration file', () => {
     delete process.env.WINNOW_CONFIG;
   });
 
-  it('is listed, shown and checked, by flag', async () => {
+  it('is listed and checked, and one of its tools shown, by flag', async () => {
     expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (function, low)\n');
-    expect((await run('show', 'a', '--config', config)).stdout).toContain('name: a\n');
+    expect((await run('list', 'a', '--config', config)).stdout).toContain('name: a\n');
     expect((await run('check', '--config', config)).stdout).toContain(`left out ${file}[1]`);
   });
 
@@ -125,14 +125,14 @@ describe('the catalogue of the configuration file', () => {
   });
 });
 
-describe('winnow tools show', () => {
+describe('winnow tools list with a name', () => {
   it('prints all that is known of a tool', async () => {
     await writeFile(file, JSON.stringify([{ ...tool, inputSchema: { type: 'object' }, instructions: 'one\ntwo' }]));
-    const { stdout } = await run('show', 'a', '--catalog', file);
+    const { stdout } = await run('list', 'a', '--catalog', file);
     expect(stdout).toContain('name: a\ndescription: First. Second.\n');
     expect(stdout).toContain('inputSchema: {\n  "type": "object"\n}\n');
     expect(stdout).toContain('instructions:\none\ntwo\n');
-    expect(JSON.parse((await run('show', 'a', '--catalog', file, '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await run('list', 'a', '--catalog', file, '--json')).stdout)).toMatchObject({
       name: 'a',
       risk: 'low',
     });
@@ -140,9 +140,9 @@ describe('winnow tools show', () => {
 
   it("does not tell another's tool from one that does not exist", async () => {
     await writeFile(file, JSON.stringify([{ ...tool, scope: { user: 'ann' } }]));
-    const hidden = await run('show', 'a', '--catalog', file, '--user', 'bob').catch((error) => error);
+    const hidden = await run('list', 'a', '--catalog', file, '--user', 'bob').catch((error) => error);
     expect(hidden).toMatchObject({ code: 'not_found', message: expect.stringContaining('no tool "a"') });
-    expect((await run('show', 'a', '--catalog', file, '--user', 'ann')).stdout).toContain('name: a\n');
+    expect((await run('list', 'a', '--catalog', file, '--user', 'ann')).stdout).toContain('name: a\n');
   });
 });
 

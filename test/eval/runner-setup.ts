@@ -41,8 +41,6 @@ export function aModel(
 export const JUDGING: Omit<CaseRunnerOptions, 'suites'> = {
   only: undefined,
   maxTools: 8,
-  candidates: 'all',
-  distractors: 0,
   seed: 1,
   today: '2026-11-22',
   ignoreCase: false,

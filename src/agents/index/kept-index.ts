@@ -78,16 +78,11 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
         const { state, fingerprint } = index.status();
         if (level === 'none' || state !== 'ready' || fingerprint === kept) return;
         const content = index.exportSnapshot({ level, maxBytes });
-        await keepSnapshot(store, content, clock());
+        await store.put({ owner: OWNER, name: NAME, content, updatedAt: clock().toISOString() });
         kept = fingerprint;
       });
     },
   };
-}
-
-/** Puts a snapshot where a server finds it at its next start. @throws WinnowError `store_failed` */
-export async function keepSnapshot(store: Documents, content: unknown, now: Date): Promise<void> {
-  await store.put({ owner: OWNER, name: NAME, content, updatedAt: now.toISOString() });
 }
 
 // Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it

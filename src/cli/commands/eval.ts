@@ -1,6 +1,6 @@
 /** `winnow eval`: measures selection and plans on cases, compares runs, and looks at those that are there. */
 import type { Command } from 'commander';
-import { command, group, text } from '../command.js';
+import { command, text } from '../command.js';
 import { EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
 import { JSON_OUTPUT } from '../flags.js';
 
@@ -18,7 +18,7 @@ export function evalCommand(): Command {
       await runEvaluation(flags);
     },
   });
-  for (const one of [compareCommand(), historyCommand(), reportCommand(), cacheCommand()]) made.addCommand(one);
+  for (const one of [compareCommand(), historyCommand(), reportCommand()]) made.addCommand(one);
   // Else a flag after the name of a command below would be taken for one of this command.
   return made.enablePositionalOptions();
 }
@@ -68,19 +68,4 @@ function reportCommand(): Command {
       await writeReport(path, flags);
     },
   });
-}
-
-function cacheCommand(): Command {
-  return group('cache', 'the answers that models gave before', 'winnow eval cache clear', [
-    command({
-      name: 'clear',
-      about: 'forget them',
-      flags: {},
-      examples: ['winnow eval cache clear'],
-      async run() {
-        const { clearAnswers } = await import('../open-logged-model.js');
-        clearAnswers();
-      },
-    }),
-  ]);
 }

@@ -16,23 +16,16 @@ const ACCEPT = { ...REVIEW, ...BY, all: toggle('--all', 'all that wait, as they 
 export function toolsCommand(): Command {
   return group(
     'tools',
-    'list, show and check the tools of a catalogue, and accept changed ones',
+    'list and check the tools of a catalogue, and accept changed ones',
     'winnow tools list --catalog openapi.yaml',
     [
       command({
         name: 'list',
-        about: 'one line a tool',
+        words: '[name]',
+        about: 'one line a tool; all that is known of the one that is named',
         flags: FLAGS,
-        examples: ['winnow tools list --catalog openapi.yaml', 'winnow tools list -c winnow.yaml --user ann --json'],
-        run: listTools,
-      }),
-      command({
-        name: 'show',
-        words: '<name>',
-        about: 'all that is known of one tool',
-        flags: FLAGS,
-        examples: ['winnow tools show get_weather --catalog tools.json'],
-        run: showTool,
+        examples: ['winnow tools list --catalog openapi.yaml', 'winnow tools list get_weather --catalog tools.json'],
+        run: ([name], flags) => (name === undefined ? listTools(flags) : showTool(name, flags)),
       }),
       command({
         name: 'check',
@@ -62,7 +55,7 @@ export function toolsCommand(): Command {
 
 type Flags = FlagsOf<typeof FLAGS>;
 
-async function listTools(_: string[], flags: Flags): Promise<void> {
+async function listTools(flags: Flags): Promise<void> {
   const { renderSummary } = await import('../../core/catalog/summary.js');
   const { tools } = await viewOf(await load(flags), flags);
   const value = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
@@ -75,7 +68,7 @@ async function listTools(_: string[], flags: Flags): Promise<void> {
   if (flags.json || lines.length > 0) print(flags, { value, text: lines.join('\n') });
 }
 
-async function showTool([name = '']: string[], flags: Flags): Promise<void> {
+async function showTool(name: string, flags: Flags): Promise<void> {
   const { byName } = await viewOf(await load(flags), flags);
   const tool = byName.get(name);
   if (!tool) {

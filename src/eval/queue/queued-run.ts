@@ -43,8 +43,7 @@ export const queuedRunSchema = z.object({
   options: optionsSchema.describe('Of the planners.'),
   judging: z.object({
     only: z.enum(['select', 'plan']).optional(),
-    candidates: z.enum(['all', 'only']),
-    distractors: z.int(),
+    distractors: z.int().optional(),
     seed: z.int(),
     ignoreCase: z.boolean(),
     today: z.string(),

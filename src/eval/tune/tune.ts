@@ -170,7 +170,7 @@ function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): Measu
   const { suites, promptPaths, seed, today, ignoreCase } = options;
   const only = prompt === 'select-tools' ? 'select' : 'plan';
   const { maxTools } = options.options;
-  const judging = { only, maxTools, candidates: 'all', distractors: 0, seed, today, ignoreCase } as const;
+  const judging = { only, maxTools, seed, today, ignoreCase } as const;
   return (variant, promptFile, onStablePart) => {
     const input = { ...options.options, ...variant.options, ...(only === 'plan' ? PLANNING_ALONE : {}) };
     const parts = { ...answering, options: input, prompts: { ...promptPaths, [prompt]: promptFile }, onStablePart };

@@ -24,8 +24,6 @@ export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
     catalogs: { set: FINGERPRINT },
     options: {},
     judging: {
-      candidates: 'all',
-      distractors: 0,
       seed: 1,
       ignoreCase: false,
       today: '2026-11-22',
