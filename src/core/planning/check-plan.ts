@@ -71,9 +71,16 @@ function countReferences(step: DraftStep): number {
 function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
   const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
-  const whole = isObject(filled) ? { ...step, arguments: filled } : step;
+  const whole = isObject(filled)
+    ? { ...step, arguments: filled, from: { ...fromDefaults(filled, step), ...step.from } }
+    : step;
   const issues = checkStep(whole, place);
   return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
+}
+
+function fromDefaults(filled: Readonly<Record<string, unknown>>, { arguments: given }: DraftStep) {
+  const added = Object.keys(filled).filter((name) => !Object.hasOwn(given, name));
+  return Object.fromEntries(added.map((name) => [name, 'default' as const]));
 }
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;

@@ -348,6 +348,14 @@ describe('defaults', () => {
     expect(checked({ text: 'x', limit: 3 }, search, false)).toEqual({ text: 'x', limit: 3 });
   });
 
+  it('are told as the source of what they fill in, and of nothing else', () => {
+    const step = { id: 's1', tool: 'search', arguments: { text: 'x', limit: 10 } };
+    const draft = { ...step, from: { text: 'request', limit: 'request' } as const };
+    expect(checkPlan([draft], new Map([['search', search]]), { defaults: true })).toMatchObject({
+      steps: [{ from: { text: 'request', limit: 'request', page: 'default' } }],
+    });
+  });
+
   it('that the schema itself does not allow leave the step as it was written', () => {
     const odd = createTool('odd', {
       properties: { text: { type: 'string' }, page: { type: 'integer', default: 'one' } },

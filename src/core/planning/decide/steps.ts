@@ -3,7 +3,7 @@ import { isGiven, type Provision, producerGraph } from '../../catalog/producers.
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { subschemaAt } from '../../catalog/schema/paths.js';
+import { fillDefaults, subschemaAt } from '../../catalog/schema/paths.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
@@ -95,7 +95,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
     decided = { ...decided, arguments: wanted };
     confidence = Math.min(confidence, decided.probability);
-    const equal = drafts.find((draft) => isSame(draft, { tool, arguments: decided.arguments, serves: about.serves }));
+    const equal = drafts.find((draft) =>
+      isSame(draft, { tool, arguments: decided.arguments, serves: about.serves }, parts),
+    );
     if (equal) return equal.id;
     const id = `s${drafts.length + 1}`;
     drafts.push({ id, tool, ...decided, purpose: about.ask, serves: about.serves });
@@ -177,15 +179,18 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   }
 }
 
-/** The same call; or a lookup of what an earlier one looks up with less said of it. */
+/** The same call, with the defaults of what neither says; or a lookup of what an earlier one looks up with less said of it. */
 function isSame(
   draft: Draft,
   { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
+  { defaults }: Pick<Deciding, 'defaults'>,
 ): boolean {
-  const isShared = (name: string) => sameJson(draft.arguments[name], values[name]);
-  if (draft.tool !== tool || !Object.keys(draft.arguments).every(isShared)) return false;
-  const areLookups = draft.serves !== undefined && serves !== undefined && Object.keys(draft.arguments).length > 0;
-  return areLookups || Object.keys(values).every(isShared);
+  if (draft.tool !== tool) return false;
+  const whole = (given: Draft['arguments']) => (defaults ? fillDefaults(tool.inputSchema, given) : given);
+  if (sameJson(whole(draft.arguments), whole(values))) return true;
+  const names = Object.keys(draft.arguments);
+  const areLookups = draft.serves !== undefined && serves !== undefined && names.length > 0;
+  return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));
 }
 
 function isList(tool: Tool, argument: string): boolean {

@@ -111,6 +111,26 @@ describe('what is asked for', () => {
     });
   });
 
+  it('is one step where two things come to one call, with the defaults of what neither says', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { place: text, unit: { enum: ['C', 'F'], default: 'C' } },
+      required: ['place'],
+    };
+    const { result } = await decide(
+      [makeTool('weather', { inputSchema }), note],
+      { message: BOTH },
+      {
+        asks,
+        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
+        arguments: {
+          weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}`,
+        },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
+  });
+
   it('is complete with what was said before', async () => {
     const { result } = await decide(
       [weather],
