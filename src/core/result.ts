@@ -53,7 +53,7 @@ export type Selection = z.infer<typeof selectionSchema>;
  * `unknown`: an identifier, number or moment that nobody gave (only where a model wrote the whole plan); `person`: put
  * into the plan by a person after it was written. The planner never says `person`: who lets people edit plans does.
  */
-export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
+const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
 export type SourceName = (typeof SOURCES)[number];
 
 /** Information from the plan for whoever approves a call, and for the audit: it binds nothing. */

@@ -39,7 +39,7 @@ const completionSchema = z.object({
 });
 
 /** What was kept as JSON; undefined where it is no completion. */
-export function readKeptCompletion(kept: unknown): Completion | undefined {
+function readKeptCompletion(kept: unknown): Completion | undefined {
   return completionSchema.safeParse(kept).data;
 }
 
@@ -136,7 +136,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
 }
 
 /** The tokenizer of a model, for those who answer from what is remembered: one reader is opened for it, at the first use. */
-export function createTokenizer(model: Model): () => Promise<TokenReader['tokenize']> {
+function createTokenizer(model: Model): () => Promise<TokenReader['tokenize']> {
   return createOpening(async (): Promise<TokenReader['tokenize']> => {
     // Tokenizing needs no prompt of its own.
     const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
