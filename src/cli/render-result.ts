@@ -76,7 +76,7 @@ const WHY: Record<SelectedTool['via'], string> = {
   always: 'always on',
   required: 'required by the caller',
   keyword: 'matches words of the request',
-  all: 'all visible tools are taken',
+  all: 'visible, and there is room',
 };
 
 const MODES: Record<Selection['mode'], string> = {

@@ -43,11 +43,11 @@ export function createPlanner(parts: PlannerParts): Planner {
         let selection = await select(turn, turn.view);
         for (let round = 1; ; round++) {
           const maxTools = turn.request.maxTools ?? turns.options.maxTools;
-          const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools);
+          const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools, turn);
           const planned = await plan(turn, { selection, isRoundLeft });
           if (planned.kind !== 'needTools') return { ...planned, selection, ...turn.told(selection) };
           turn.trace.add('planning', `a tool is missing: ${planned.needTools}`);
-          const kept = keptForMore(selection, maxTools);
+          const kept = keptForMore(selection, maxTools, turn);
           const more = await select(turn.lookingFor(planned.needTools, kept), turn.rest(selection));
           selection = mergeRounds(selection, kept, more);
         }

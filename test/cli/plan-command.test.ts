@@ -203,7 +203,7 @@ describe('winnow select', () => {
 
   it('prints it for people', async () => {
     expect(await run('select', ['level'])).toMatch(
-      /^Tools \(all of them: .*\)\n {2}find_station {2}all visible tools are taken\n/u,
+      /^Tools \(all of them: .*\)\n {2}find_station {2}visible, and there is room\n/u,
     );
   });
 });

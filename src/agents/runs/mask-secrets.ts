@@ -136,7 +136,12 @@ export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
       .map((name) => `arguments: ${id}.${name} is no secret that was left out; leave it out here`),
   );
   if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
-  const fill = (step: ParsedStep) => ({ ...step, arguments: { ...step.arguments, ...given[step.id] } });
+  const fill = (step: ParsedStep) => {
+    const own = given[step.id] ?? {};
+    const byPerson = Object.fromEntries(Object.keys(own).map((name) => [name, 'person' as const]));
+    const from = step.from && { from: { ...step.from, ...byPerson } };
+    return { ...step, ...from, arguments: { ...step.arguments, ...own } };
+  };
   return { ...plan, steps: plan.steps.map(fill) };
 }
 

@@ -124,10 +124,10 @@ async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags)
 function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
   const rows = plan.steps.map((step) => {
     const known = steps[step.id];
-    const { output, failure, approval, arguments: given = step.arguments } = known ?? {};
+    const { status, output = null, failure, approval, arguments: given = step.arguments } = known ?? {};
     const waits = approval === undefined ? '' : ` (approval ${approval})`;
-    const end = failure ? `${failure.reason}${waits}` : JSON.stringify(output ?? given);
-    return [step.id, step.tool, known?.status ?? 'pending', shorten(end)];
+    const end = failure ? `${failure.reason}${waits}` : JSON.stringify(status === 'done' ? output : given);
+    return [step.id, step.tool, status ?? 'pending', shorten(end)];
   });
   const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
@@ -139,7 +139,7 @@ async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<st
   const ids = Object.values(steps).flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
   const approvals = await Promise.all(ids.map((id) => router.approvals.get(id)));
   return approvals.flatMap((one) =>
-    one?.sources ? [`${printableLine(one.tool)} waits for an approval with`, ...renderArguments(one)] : [],
+    one ? [`${printableLine(one.tool)} waits for an approval with`, ...renderArguments(one)] : [],
   );
 }
 

@@ -2,12 +2,13 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { isObject } from '../catalog/schema/json.js';
+import { isObject, sameJson } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
+import { weakest } from './ground.js';
 import {
   findBroken,
   findReferences,
@@ -72,16 +73,24 @@ function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) 
   const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
   const whole = isObject(filled)
-    ? { ...step, arguments: filled, from: { ...fromDefaults(filled, step), ...step.from } }
+    ? { ...step, arguments: filled, from: withDefaults(step.from, step.arguments, filled) }
     : step;
   const issues = checkStep(whole, place);
   return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
 }
 
-function fromDefaults(filled: Readonly<Record<string, unknown>>, { arguments: given }: DraftStep) {
-  const added = Object.keys(filled).filter((name) => !Object.hasOwn(given, name));
-  return Object.fromEntries(added.map((name) => [name, 'default' as const]));
+/** The sources with those of what was filled in: of a whole argument, or of a part of one that was given. */
+function withDefaults(from: DraftStep['from'], given: Arguments, filled: Arguments): Record<string, SourceName> {
+  const known = new Map(Object.entries(from ?? {}));
+  const added = Object.keys(filled).flatMap((name): [string, SourceName][] => {
+    const source = known.get(name);
+    if (!Object.hasOwn(given, name)) return [[name, 'default']];
+    return source === undefined || sameJson(given[name], filled[name]) ? [] : [[name, weakest([source, 'default'])]];
+  });
+  return { ...from, ...Object.fromEntries(added) };
 }
+
+type Arguments = Readonly<Record<string, unknown>>;
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;
 

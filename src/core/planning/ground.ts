@@ -4,6 +4,7 @@ import { fittedSchemas } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { SourceName, Step } from '../result.js';
+import { UNSPACED } from './decide/options.js';
 import { readSaid, type Said } from './decide/said.js';
 import { folded, isClosed, plainSchema } from './decide/sources.js';
 import { findReferences } from './references.js';
@@ -28,7 +29,7 @@ export async function groundSteps(
 ): Promise<Step[]> {
   const { message, history = [], entities = {}, timeZone } = request;
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
-  const known = { text: folded(spoken), day: request.today ?? dayIn(timeZone), timeZone };
+  const known = { text: spoken, day: request.today ?? dayIn(timeZone), timeZone };
   const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
   // Reading what was said takes longer than all else: only for values that are not in the request as they stand there.
   const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
@@ -40,8 +41,11 @@ function labelSteps(steps: readonly Step[], tools: ReadonlyMap<string, Tool>, kn
     const tool = tools.get(step.tool);
     const root = tool ? fittedSchemas(tool).input : {};
     const properties = isObject(root.properties) ? root.properties : {};
+    const sources = new Map(Object.entries(step.from ?? {}));
     const from = Object.entries(step.arguments).map(([name, value]) => {
-      return [name, sourceOf(value, plainSchema(properties[name], root), known)] as const;
+      const isFilled = sources.get(name) === 'default';
+      const place = { schema: plainSchema(properties[name], root), root };
+      return [name, isFilled ? 'default' : sourceOf(value, place, known)] as const;
     });
     return { ...step, from: Object.fromEntries(from) };
   });
@@ -50,14 +54,18 @@ function labelSteps(steps: readonly Step[], tools: ReadonlyMap<string, Tool>, kn
 /** From the surest to the least sure: a list or an object is as sure as its least sure part. */
 const ORDER: readonly SourceName[] = ['step', 'request', 'enum', 'default', 'computed', 'composed', 'unknown'];
 
-function sourceOf(value: unknown, schema: JsonSchema, known: Known): SourceName {
-  if (Array.isArray(value))
-    return weakest(value.map((item) => sourceOf(item, plainSchema(schema.items, schema), known)));
+interface Place {
+  readonly schema: JsonSchema;
+  /** Where references of the schema lead to. */
+  readonly root: JsonSchema;
+}
+
+function sourceOf(value: unknown, { schema, root }: Place, known: Known): SourceName {
+  const inside = (part: unknown) => ({ schema: plainSchema(part, root), root });
+  if (Array.isArray(value)) return weakest(value.map((item) => sourceOf(item, inside(schema.items), known)));
   if (isObject(value)) {
     const properties = isObject(schema.properties) ? schema.properties : {};
-    return weakest(
-      Object.entries(value).map(([name, inner]) => sourceOf(inner, plainSchema(properties[name], schema), known)),
-    );
+    return weakest(Object.entries(value).map(([name, inner]) => sourceOf(inner, inside(properties[name]), known)));
   }
   if (typeof value === 'string' && findReferences(value).length > 0) return 'step';
   if (isClosed(schema) || typeof value === 'boolean') return 'enum';
@@ -66,17 +74,52 @@ function sourceOf(value: unknown, schema: JsonSchema, known: Known): SourceName 
 }
 
 function sourceOfNumber(value: number, { said, text }: Known): SourceName {
-  if (said.numbers.some((one) => one.value === value) || text.includes(String(value))) return 'request';
+  if (said.numbers.some((one) => one.value === value) || saysNumber(text, value)) return 'request';
   const isDuration = said.durations.some(({ seconds }) => [1, 60, 3600, 86_400, 604_800].includes(seconds / value));
   return isDuration ? 'computed' : 'unknown';
 }
 
 function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceName {
-  if (known.text.includes(folded(value))) return 'request';
+  if (saysText(known.text, value)) return 'request';
   const form = formOf(schema);
-  if (momentsIn(form, known.said.times, known).some((moment) => moment.startsWith(value) || value.startsWith(moment)))
-    return 'computed';
+  if (momentsIn(form, known.said.times, known).some((moment) => isSameMoment(moment, value))) return 'computed';
   return form !== undefined || isIdentifier(value) ? 'unknown' : 'composed';
+}
+
+/** As a number of its own: 50 is not said by "1504", nor 1050 by "10.50". */
+function saysNumber(text: string, value: number): boolean {
+  const digits = String(value).replaceAll('.', '\\.');
+  return new RegExp(`(?<![\\d.,])${digits}(?!\\d|[.,]\\d)`, 'u').test(text);
+}
+
+/**
+ * As whole words, whatever stands between its letters and digits: "ann" is not said by "annual". Without any of these it is
+ * said as it stands.
+ */
+function saysText(text: string, value: string): boolean {
+  const [letters, all] = [folded(value), folded(text)];
+  if (letters === '') return value !== '' && text.includes(value);
+  if (!all.includes(letters)) return false;
+  const between = '[^\\p{L}\\p{N}]*';
+  const found = text.matchAll(new RegExp([...letters].join(between), 'giu'));
+  return [...found].some(({ 0: words, index }) => {
+    const before = text.slice(0, index).at(-1) ?? '';
+    const behind = text[index + words.length] ?? '';
+    return !isOneWord(before, words.at(0) ?? '') && !isOneWord(words.at(-1) ?? '', behind);
+  });
+}
+
+/** Two digits, or two letters of a script with blanks between its words. */
+function isOneWord(one: string, other: string): boolean {
+  const isLetter = (text: string) => /\p{L}/u.test(text) && !UNSPACED.test(text);
+  return (/\d/u.test(one) && /\d/u.test(other)) || (isLetter(one) && isLetter(other));
+}
+
+/** The same, but for a further `:00`, and a zone. */
+function isSameMoment(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  const more = long.slice(short.length);
+  return long.startsWith(short) && /^(?:T00:00)?(?::00)?(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$/u.test(more);
 }
 
 /** One word with digits, an address or a path: nobody composes these. */
@@ -85,5 +128,5 @@ export function isIdentifier(value: string): boolean {
 }
 
 export function weakest(sources: readonly SourceName[]): SourceName {
-  return ORDER.findLast((source) => sources.includes(source)) ?? 'request';
+  return ORDER.findLast((source) => sources.includes(source)) ?? 'composed';
 }

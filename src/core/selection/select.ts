@@ -162,10 +162,11 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   const mostTools = Math.min(parts.planningLimits.tools, request.maxTools ?? parts.planningLimits.tools);
   let free = planningRoom(parts, call);
   let tools: Tool[] = [...view.tools];
+  let found: ReadonlySet<Tool> = new Set();
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
     const search = await keywordSearchOf(view);
-    const matches = search(searchText(request), view.tools.length);
-    tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
+    found = new Set(search(searchText(request), view.tools.length).map(({ tool }) => tool));
+    tools = [...new Set([...demanded.keys(), ...found, ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);
         const fits = cost <= free;
@@ -179,21 +180,32 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
     leftOut,
     reason,
   });
-  const via = leftOut > 0 ? 'keyword' : 'all';
-  const selected = tools.map((tool): SelectedTool => demanded.get(tool) ?? { name: tool.name, via });
+  const viaOf = (tool: Tool) => (found.has(tool) ? 'keyword' : 'all');
+  const selected = tools.map((tool): SelectedTool => demanded.get(tool) ?? { name: tool.name, via: viaOf(tool) });
   return { mode: 'fallback', reason, tools: selected, leftOut };
 }
 
 const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 'rule']);
 
+type Asking = Pick<SelectionCall, 'request' | 'view'>;
+
 /** Whether a further round has a place to fill: one that is not wanted already. */
-export function hasRoomForMore({ tools }: Selection, maxTools: number): boolean {
-  return tools.filter(({ via }) => WANTED.has(via)).length < maxTools;
+export function hasRoomForMore({ tools }: Selection, maxTools: number, asking: Asking): boolean {
+  return tools.filter((tool) => isWanted(tool, asking)).length < maxTools;
+}
+
+/** The model may have named it, too. */
+function isWanted({ name, via }: SelectedTool, { request: { require = [] }, view }: Asking): boolean {
+  return WANTED.has(via) || require.includes(name) || view.byName.get(name)?.alwaysLoad === true;
 }
 
 /** Fill goes, and of the rest what is least needed, so that at least one place is free. */
-export function keptForMore({ tools }: Selection, maxTools: number): Kept {
+export function keptForMore({ tools }: Selection, maxTools: number, asking: Asking): Kept {
   const chosen = tools.filter((tool) => !tool.fill);
+  const priorityOf = (tool: SelectedTool) => {
+    if (isWanted(tool, asking)) return tool.via === 'rule' ? PRIORITY.rule : PRIORITY.wanted;
+    return tool.via === 'companion' ? PRIORITY.companion : PRIORITY.chosen;
+  };
   const byPriority = [...chosen].sort((one, other) => priorityOf(one) - priorityOf(other));
   const kept = new Set(byPriority.slice(0, maxTools - 1));
   return {
@@ -202,23 +214,20 @@ export function keptForMore({ tools }: Selection, maxTools: number): Kept {
   };
 }
 
-function priorityOf({ via }: SelectedTool): number {
-  if (WANTED.has(via)) return via === 'rule' ? PRIORITY.rule : PRIORITY.wanted;
-  return via === 'companion' ? PRIORITY.companion : PRIORITY.chosen;
-}
-
 /**
  * The story is that of the first round, where it chose something; the second says what it added, or why it did not. Where
  * either fell back, so did the whole.
  */
 export function mergeRounds(first: Selection, kept: Kept, more: Selection): Selection {
-  const told = kept.tools.length > 0 ? first : more;
+  const told = kept.tools.length > 0 && first.mode !== 'none' ? first : more;
+  const tools = [...kept.tools, ...more.tools];
+  const isTaken = ({ name }: Dropped) => tools.some((tool) => tool.name === name);
   return {
     ...told,
     mode: [first.mode, more.mode].includes('fallback') ? 'fallback' : told.mode,
     reason: told === more ? more.reason : [first.reason, more.reason].filter(Boolean).join('; then: '),
-    tools: [...kept.tools, ...more.tools],
-    dropped: [...first.dropped, ...kept.dropped, ...more.dropped],
+    tools,
+    dropped: [...first.dropped, ...kept.dropped, ...more.dropped].filter((one) => !isTaken(one)),
     leftOut: more.leftOut,
   };
 }

@@ -43,7 +43,7 @@ interface Value {
   readonly probability: number;
 }
 
-const MAX_ITEMS = 8;
+const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 const MAX_FIELD_TOKENS = 12;
 /**
@@ -183,9 +183,11 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
     depth: writing.depth + 1,
     isItem: false,
   });
-  const [from] = Object.values(inner.from);
-  if (inner.missing.length === 0 && (from !== undefined || place.required))
-    return { value: inner.value, from: from ?? 'default', probability: inner.probability };
+  const sources = Object.values(inner.from);
+  if (inner.missing.length === 0 && (sources.length > 0 || place.required)) {
+    const from = sources.length > 0 ? weakest(sources) : 'default';
+    return { value: inner.value, from, probability: inner.probability };
+  }
   return writeNothing(writer, mark);
 }
 

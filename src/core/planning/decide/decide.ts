@@ -38,7 +38,8 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
 }
 
 const OPENING = '{"count": ';
-const MAX_ASKS = 8;
+const MAX_ASKS = 24;
+const COUNTS = ['1', '2', '3', '4', '5', '6', '7', '8'];
 const MAX_ASK_TOKENS = 80;
 /**
  * From this probability of "one thing" on nothing is written: how many there are beyond that, the list itself tells. Of 22
@@ -59,10 +60,9 @@ function readAsks(
 ): Promise<string[]> {
   return read('split-asks', { context, message }, OPENING, async (open) => {
     const writer = createJsonWriter(open);
-    const counts = Array.from({ length: MAX_ASKS }, (_, place) => String(place + 1));
     const ranked = await writer.rank(
-      counts.map((text) => ({ text, ends: 'plain' })),
-      MAX_ASKS,
+      COUNTS.map((text) => ({ text, ends: 'plain' })),
+      COUNTS.length,
     );
     const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
     // "And tomorrow?" is complete only with what was said before.

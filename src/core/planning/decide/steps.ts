@@ -68,11 +68,14 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     const context = knownFor(tool, about.ask);
     const waiting = about.depth < MAX_PRODUCERS ? awaited(tool, { ...about, context }, parts) : [];
     for (const { argument, provisions } of waiting) {
-      const known = drafts.find((draft) => provisions.some(({ producer }) => isKnown(draft, producer, tool, about)));
-      const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
+      const known = drafts.filter((draft) => provisions.some(({ producer }) => isKnown(draft, producer, tool, about)));
+      // Of several results the model chooses, as of all that fits.
+      if (known.length > 1) continue;
+      const [found] = known;
+      const provision = provisions.find(({ producer }) => producer === (found?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
       const next = { ask: about.ask, depth: about.depth + 1, serves: { tool, argument } };
-      const id = known?.id ?? (await addStep(provision.producer, next));
+      const id = found?.id ?? (await addStep(provision.producer, next));
       // What a result without a schema holds, the model names.
       const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
       references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
@@ -95,7 +98,11 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
     decided = { ...decided, arguments: wanted };
     confidence = Math.min(confidence, decided.probability);
-    const equal = drafts.find((draft) =>
+    // A look behind an effect is another look than one before it.
+    const sinceEffect = drafts.slice(
+      drafts.findLastIndex((draft) => draft.tool.risk === 'high' && draft.tool !== tool) + 1,
+    );
+    const equal = sinceEffect.find((draft) =>
       isSame(draft, { tool, arguments: decided.arguments, serves: about.serves }, parts),
     );
     if (equal) return equal.id;
@@ -120,7 +127,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       if (others.length === 0) continue;
       const producer = await findTool(`${describe(tool, argument)}: ${ask}`, { ...parts, tools: others });
       if (!producer) continue;
-      const known = drafts.find((draft) => draft.tool === producer);
+      const known = drafts.find((draft) => isKnown(draft, producer, tool, { ask, depth }));
       const serves = { tool, argument };
       found.set(argument, known?.id ?? (await addStep(producer, { ask, depth: depth + 1, serves })));
     }
@@ -187,7 +194,9 @@ function isSame(
 ): boolean {
   if (draft.tool !== tool) return false;
   const whole = (given: Draft['arguments']) => (defaults ? fillDefaults(tool.inputSchema, given) : given);
-  if (sameJson(whole(draft.arguments), whole(values))) return true;
+  const [one, other] = [whole(draft.arguments), whole(values)];
+  // Undefined: the defaults are too large to be filled in.
+  if (one !== undefined && sameJson(one, other)) return true;
   const names = Object.keys(draft.arguments);
   const areLookups = draft.serves !== undefined && serves !== undefined && names.length > 0;
   return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));

@@ -131,6 +131,45 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
   });
 
+  it('is done again behind an effect, and is not lost where there are many', async () => {
+    const list = makeTool('list_files', { description: 'Lists.' });
+    const remove = makeTool('remove_file', { risk: 'high', inputSchema: needing('path') });
+    const wanted = ['show the files', 'delete a.txt', 'list what is there again'];
+    const nameOf = (ask: string) => (ask.startsWith('delete') ? 'remove_file' : 'list_files');
+    const { result } = await decide(
+      [list, remove],
+      { message: 'Three things' },
+      {
+        asks: `3, "asks": [${wanted.map((ask) => JSON.stringify(ask)).join(', ')}]}`,
+        tool: (message) =>
+          message === 'Three things'
+            ? wanted.map((ask) => chooses(ask, nameOf(ask))).join(', {"do": ')
+            : chooses(message, nameOf(message)),
+        arguments: { remove_file: '"path": "a.txt"}' },
+      },
+    );
+    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual([
+      'list_files',
+      'remove_file',
+      'list_files',
+    ]);
+    const towns = ['Oslo', 'Rome', 'Bonn', 'Lima', 'Cork', 'Bari', 'Kiel', 'Lyon', 'Pisa', 'York'];
+    const many = towns.map((town) => `weather in ${town}`);
+    const each = await decide(
+      [weather],
+      { message: many.join(', ') },
+      {
+        asks: `8, "asks": [${many.map((ask) => JSON.stringify(ask)).join(', ')}]}`,
+        tool: (message) =>
+          message === many.join(', ')
+            ? many.map((ask) => chooses(ask, 'weather')).join(', {"do": ')
+            : chooses(message, 'weather'),
+        arguments: { weather: place },
+      },
+    );
+    expect(Object(each.result).steps).toHaveLength(10);
+  });
+
   it('is complete with what was said before', async () => {
     const { result } = await decide(
       [weather],
@@ -404,6 +443,69 @@ describe('steps on the way', () => {
     expect(Object(result).steps).toHaveLength(3);
   });
 
+  it('are chosen by the model where several were asked for', async () => {
+    const three = ['find Ann', 'find Bob', 'ring Bob'];
+    const nameOf = (ask: string) => (ask.startsWith('find') ? 'find_person' : 'ring');
+    const { result } = await decide(
+      [
+        makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') }),
+        makeTool('ring', { risk: 'high', inputSchema: needing('person_id') }),
+      ],
+      { message: 'All three' },
+      {
+        asks: `3, "asks": [${three.map((ask) => JSON.stringify(ask)).join(', ')}]}`,
+        tool: (message) =>
+          message === 'All three'
+            ? three.map((ask) => chooses(ask, nameOf(ask))).join(', {"do": ')
+            : chooses(message, nameOf(message)),
+        arguments: {
+          find_person: (message) => `"name": "${message.split(' ').at(-1)}"}`,
+          ring: { '"person_id": "${s2.person_id}"}': 0.98, '"person_id": "${s1.person_id}"}': 0.02 },
+        },
+      },
+    );
+    expect(Object(result).steps[2]).toMatchObject({ tool: 'ring', arguments: { person_id: '${s2.person_id}' } });
+  });
+
+  it('are looked up for each thing that needs one, also where a result may hold anything', async () => {
+    const both = ['ring Ann', 'ring Bob'];
+    const { result } = await decide(
+      [
+        makeTool('find_person', { inputSchema: needing('name') }),
+        makeTool('ring', {
+          risk: 'high',
+          inputSchema: {
+            type: 'object',
+            required: ['handle'],
+            properties: { handle: { type: 'string', format: 'uuid' } },
+          },
+        }),
+      ],
+      { message: 'Ring Ann and Bob' },
+      {
+        asks: '2, "asks": ["ring Ann", "ring Bob"]}',
+        tool: (message) => {
+          if (message === 'Ring Ann and Bob') return both.map((ask) => chooses(ask, 'ring')).join(', {"do": ');
+          return chooses(message, message.startsWith('handle') ? 'find_person' : 'ring');
+        },
+        arguments: {
+          find_person: (message) => `"name": "${message.split(' ').at(-1)}"}`,
+          ring: {
+            '"handle": null}': 0.9,
+            '"handle": "${s1.id}"}': 0.05,
+            '"handle": "${s3.id}"}': 0.05,
+          },
+        },
+      },
+    );
+    expect(Object(result).steps.map((step: { arguments: unknown }) => step.arguments)).toEqual([
+      { name: 'Ann' },
+      { handle: '${s1.id}' },
+      { name: 'Bob' },
+      { handle: '${s3.id}' },
+    ]);
+  });
+
   it('serve all that need it, also where one of them says more of it', async () => {
     const findIn = makeTool('find_parcel', {
       inputSchema: {
@@ -631,6 +733,34 @@ describe('an argument', () => {
   ])('that is required and not said is asked back in %s, as its schema tells of it', async (_, message, question) => {
     const { result } = await fill(weather, message, '"place": null}');
     expect(result).toMatchObject({ kind: 'clarification', question, missing: ['place'] });
+  });
+
+  it('that is an object has the least sure source of its parts, defaults among them', async () => {
+    const letter = (properties: object, required: string[]) =>
+      makeTool('mail', {
+        inputSchema: {
+          type: 'object',
+          required: ['letter'],
+          properties: { letter: { type: 'object', required, properties } },
+        },
+      });
+    const own = await decide(
+      [letter({ to: text, text }, ['to', 'text'])],
+      { message: 'Tell Ann the news' },
+      {
+        tool: chooses('Tell Ann the news', 'mail'),
+        arguments: { mail: '"letter": {"to": "Ann", "text": "Your flat is gone, pay now"}}' },
+      },
+    );
+    expect(own.result).toMatchObject({ steps: [{ from: { letter: 'composed' } }] });
+    const filled = await decide(
+      [letter({ to: text, copy: { type: 'string', default: 'archive@corp.example' } }, ['to'])],
+      { message: 'Tell Ann' },
+      { tool: chooses('Tell Ann', 'mail'), arguments: { mail: '"letter": {"to": "Ann", "copy": null}}' } },
+    );
+    expect(filled.result).toMatchObject({
+      steps: [{ arguments: { letter: { copy: 'archive@corp.example' } }, from: { letter: 'default' } }],
+    });
   });
 
   it('that is a list leaves out what the request leaves out', async () => {
