@@ -113,7 +113,7 @@ const fileSchema = (path: PathSchema) =>
       .array(path, { error: 'a list is expected, also of one source: [tools.json]' })
       .min(1)
       .optional()
-      .describe('Sources of tools. Default: none; plan and select take the example catalogue.'),
+      .describe('Sources of tools. Default: none; serve and mcp then stop, other commands take the example catalogue.'),
     strict: z.boolean().optional().describe('A wrong entry or a failing source is an error. Default: false.'),
     sourceTimeoutMs: z
       .int()

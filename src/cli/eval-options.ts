@@ -112,7 +112,7 @@ function countingNumber(words: string): number {
   return value;
 }
 
-/** `--set maxTools=8,producers=off` is short for two of them. */
+/** `--set maxTools=8,defaults=off` is short for two of them. */
 export function expandSet(set: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
   const values = Object.entries(set ?? {}).flatMap(([name, value]) => {
     if (typeof value !== 'string' || !/,\s*\w+=/u.test(value)) return [[name, value]];

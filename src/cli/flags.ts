@@ -43,7 +43,7 @@ export const AGENTS = {
 };
 export type AgentFlags = FlagsOf<typeof AGENTS>;
 
-/** `fill=off` -> `{fill: false}`; numbers and true/false are read as such. */
+/** `defaults=off` -> `{defaults: false}`; numbers and true/false are read as such. */
 export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('write it as name=value.');
@@ -62,6 +62,13 @@ export function calendarDay(text: string): string {
   const isThere = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
   if (!isThere) throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
   return text;
+}
+
+/** A day is its beginning in UTC. */
+export function instant(text: string): string {
+  const whole = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text;
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u.test(whole) && !Number.isNaN(Date.parse(whole))) return whole;
+  throw new InvalidArgumentError('write it as 2026-11-01 or 2026-11-01T00:00:00Z.');
 }
 
 export function wholeNumber(text: string): number {

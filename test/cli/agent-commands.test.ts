@@ -268,6 +268,18 @@ describe('winnow run', () => {
     expect(paused.steps.s2).toMatchObject({ status: 'needs_approval' });
   });
 
+  it('shows what a step returned, nothing too, and what waits for an approval, whoever wrote the plan', async () => {
+    await writeFile(at('nothing.mjs'), 'export const file_list = () => null;');
+    const one = { ...PLAN, steps: [{ id: 's1', tool: 'file_list', arguments: { note: 'seen' } }] };
+    await writeFile(at('nothing.json'), JSON.stringify(one));
+    const tools = ['--catalog', at('tools.json'), '--user', 'ann'];
+    const done = await run('run', at('nothing.json'), '--tools-module', at('nothing.mjs'), ...tools);
+    expect(done).toMatch(/^s1 +file_list +done +null$/mu);
+    await writeFile(at('functions.mjs'), MODULE);
+    const paused = await run('run', at('plan.json'), '--tools-module', at('functions.mjs'), ...tools);
+    expect(paused).toMatch(/^file_delete waits for an approval with\n {2}path: "old\.txt"/mu);
+  });
+
   it('says that the tools are those of the example where no catalogue is named', async () => {
     const text = await run('run', at('plan.json'), '--dry-run');
     expect(text).toMatch(/^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u);
@@ -279,6 +291,8 @@ describe('winnow run', () => {
     ['a plan that is not there', () => [at('none.json')], "none.json can't be read"],
     ['what is no plan', () => [at('tools.json')], "tools.json can't be run: plan"],
     ['a run of no store', () => ['--resume', 'x', '--catalog', at('tools.json')], 'name the --store'],
+    ['a trial of a run that goes on', () => ['--resume', 'x', '--dry-run'], '--dry-run goes without --resume'],
+    ['secrets of a run that begins', () => [at('plan.json'), '--secrets', 's.json'], '--secrets goes with --resume'],
     ['a module without functions', () => [at('plan.json'), '--tools-module', at('empty.mjs')], 'exports no function'],
     ['a module that is not there', () => [at('plan.json'), '--tools-module', at('none.mjs')], "can't be loaded"],
   ])('refuses %s', async (_, words, message) => {

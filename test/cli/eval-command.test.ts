@@ -248,6 +248,7 @@ describe('refused, before a model is asked', () => {
     ['a stage that does not exist', ['--only', 'poem'], "argument 'poem' is invalid"],
     ['half a case at once', ['-j', '0.5'], 'must be a whole number above 0'],
     ['an option that does not exist', ['--set', 'maxTool=3'], 'maxTool'],
+    ['a command that is none', ['comapre', 'a', 'b'], 'There is no command "winnow eval comapre"; near: compare'],
     ['a comparison with nothing', ['compare', 'none', 'none'], 'There is no run in none'],
   ])('%s', async (_, words, message) => {
     const { exitCode, error } = await run(['eval', ...words]);

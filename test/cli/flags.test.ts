@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { command, type FlagsOf } from '../../src/cli/command.js';
 import { flagsAgain } from '../../src/cli/commands/run.js';
-import { assign, duration, PLANNING } from '../../src/cli/flags.js';
+import { assign, duration, instant, PLANNING } from '../../src/cli/flags.js';
 import { createProgram } from '../../src/cli/program.js';
 import { runHere, textOf } from './run-here.js';
 
@@ -19,6 +19,14 @@ describe('a time at the command line', () => {
 
   it.each(['30', '0m', '-1m', 'soon'])('can not be "%s"', (text) => {
     expect(() => duration(text)).toThrow('write it as 90s, 30m or 2h.');
+  });
+});
+
+describe('an instant at the command line', () => {
+  it('may be a day, and else says how to write it', () => {
+    expect(instant('2026-11-01')).toBe('2026-11-01T00:00:00Z');
+    expect(instant('2026-11-01T06:30:00Z')).toBe('2026-11-01T06:30:00Z');
+    for (const text of ['yesterday', '2026-13-01', '2026-11-01T06']) expect(() => instant(text)).toThrow('write it as');
   });
 });
 

@@ -152,7 +152,7 @@ describe('winnow plan', () => {
 
   it.each<[string, string[], ErrorCode, string]>([
     ['an empty request', [' '], 'invalid_request', 'message: must not be empty'],
-    ['a date that is none', ['x', '--today', 'tomorrow'], 'invalid_request', 'today: '],
+    ['history of another form', ['x', '--history', 'fixtures/catalogs/assistant.json'], 'invalid_request', 'history'],
     ['entities that are no object', ['x', '--entities', '[1]'], 'invalid_request', 'entities: '],
     ['entities that are no JSON', ['x', '--entities', '{'], 'invalid_option', '--entities: not JSON'],
     [
@@ -183,6 +183,7 @@ describe('winnow plan', () => {
     ['--max-tools', '0'],
     ['--max-tools', '2.5'],
     ['--max-tools', 'many'],
+    ['--today', 'tomorrow'],
     ['--set', 'answer'],
     ['--set', '=list'],
   ])('refuses the flag %s %s with its name', async (flag, value) => {

@@ -62,7 +62,7 @@ describe('winnow tools list', () => {
     const openai = { type: 'function', function: { name: 'read_level', description: 'Reads.', parameters: {} } };
     await writeFile(file, JSON.stringify([openai]));
     expect((await run('list', '--catalog', file)).stdout).toBe('read_level: Reads. (function, medium)\n');
-    expect((await run('list', 'read_level', '--catalog', file)).stdout).toContain('toolType: function\n');
+    expect((await run('list', 'read_level', '--catalog', file)).stdout).toContain('toolType: builtin\n');
     expect((await run('list', '--catalog', 'fixtures/sources/petstore.yaml')).stdout).toMatch(/ \(HTTP, low\)$/mu);
     expect((await run('list', '--catalog', 'fixtures/sources/skills')).stdout).toMatch(/ \(skill, \w+\)$/mu);
   });

@@ -71,7 +71,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (!executor)
       return fail(
         'not_runnable',
-        `No executor can run ${tool.name}. Functions of a builtin tool are given by --tools-module or toolsModule.`,
+        `No executor can run ${tool.name}, whose toolType is ${tool.toolType}. Functions run builtin tools alone: give them by --tools-module or toolsModule.`,
       );
     const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
     const prepared = prepareArguments(tool, call.arguments);

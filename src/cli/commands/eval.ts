@@ -1,5 +1,6 @@
 /** `winnow eval`: measures selection and plans on cases, compares runs, and looks at those that are there. */
 import type { Command } from 'commander';
+import { WinnowError } from '../../core/errors.js';
 import { command, text } from '../command.js';
 import { EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
 import { JSON_OUTPUT } from '../flags.js';
@@ -13,15 +14,29 @@ export function evalCommand(): Command {
       'winnow eval --suite fixtures/assistant --only select --sample 12 --out runs/a',
       'winnow eval --suite fixtures/assistant --out runs/b --gate "recall@8>=0.85,noWorseThan=runs/a"',
     ],
-    async run(_, flags) {
+    async run([word], flags) {
+      if (word !== undefined) {
+        const { nearHint } = await import('../../core/nearest-name.js');
+        const hint = nearHint(
+          word,
+          BELOW.map(({ name }) => name),
+        );
+        throw new WinnowError('invalid_option', `There is no command "winnow eval ${word}"${hint}.`);
+      }
       const { runEvaluation } = await import('../eval-run.js');
       await runEvaluation(flags);
     },
   });
-  for (const one of [compareCommand(), historyCommand(), reportCommand()]) made.addCommand(one);
+  for (const { make } of BELOW) made.addCommand(make());
   // Else a flag after the name of a command below would be taken for one of this command.
-  return made.enablePositionalOptions();
+  return made.allowExcessArguments().enablePositionalOptions();
 }
+
+const BELOW = [
+  { name: 'compare', make: compareCommand },
+  { name: 'history', make: historyCommand },
+  { name: 'report', make: reportCommand },
+];
 
 function compareCommand(): Command {
   return command({

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
 import type { PlanRequest } from '../../core/request.js';
 import type { TraceEvent } from '../../core/result.js';
-import { command, type FlagsOf, text } from '../command.js';
-import { JSON_OUTPUT, PLANNING, USER } from '../flags.js';
+import { command, type FlagsOf, text, valued } from '../command.js';
+import { calendarDay, JSON_OUTPUT, PLANNING, USER } from '../flags.js';
 import { parseJson, readJson, readText } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
 import { printable, printableLine, renderJson } from '../output.js';
@@ -16,7 +16,7 @@ const FLAGS = {
   entities: text('--entities <json>', 'what is known already, as a JSON object'),
   intent: text('--intent <name>', 'the business sub-intent'),
   ...USER,
-  today: text('--today <date>', 'the date of the user, YYYY-MM-DD'),
+  today: valued('--today <date>', 'the date of the user, YYYY-MM-DD', calendarDay),
   ...JSON_OUTPUT,
 };
 type Flags = FlagsOf<typeof FLAGS>;
@@ -51,7 +51,10 @@ function requestCommand(name: 'plan' | 'select', about: string, answer: Answer):
     async run(words, flags) {
       const interrupt = createStopSignal(['SIGINT']);
       try {
+        const { parseRequest } = await import('../../core/request.js');
         const request = await toRequest(oneRequest(name, words), flags);
+        // Before a model is fetched for it.
+        parseRequest(request);
         await answerRequest(request, { flags, answer, signal: interrupt.signal });
       } finally {
         interrupt.forget();

@@ -2,14 +2,14 @@
 import type { Command } from 'commander';
 import type { Rates, TelemetryReport } from '../../agents/telemetry/rates.js';
 import { choice, command, text, valued } from '../command.js';
-import { CONFIG, JSON_OUTPUT, STORE, USER, wholeNumber } from '../flags.js';
+import { CONFIG, instant, JSON_OUTPUT, STORE, wholeNumber } from '../flags.js';
 import { print, renderTable } from '../output.js';
 
 const LOOK = {
   ...CONFIG,
   ...STORE,
-  ...USER,
-  since: text('--since <instant>', 'such as 2026-11-01T00:00:00Z, inclusive'),
+  user: text('--user <name>', 'only what this user did'),
+  since: valued('--since <instant>', 'a day, or such as 2026-11-01T00:00:00Z; inclusive', instant),
   ...JSON_OUTPUT,
 };
 
@@ -19,7 +19,7 @@ export function telemetryCommand(): Command {
     about: 'hit rates, errors and unused tools, in figures',
     flags: {
       ...LOOK,
-      until: text('--until <instant>', 'such as 2026-12-01T00:00:00Z'),
+      until: valued('--until <instant>', 'a day, or such as 2026-12-01T00:00:00Z', instant),
       groupBy: choice('--group-by <what>', 'one row each', ['tool', 'user', 'project', 'day', 'hour']),
     },
     examples: ['winnow telemetry -c winnow.yaml --group-by tool', 'winnow telemetry --since 2026-11-01T00:00:00Z'],

@@ -47,6 +47,14 @@ export function runCommand(): Command {
 async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
   if ((path === undefined) === (flags.resume === undefined))
     throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
+  const isResumed = flags.resume !== undefined;
+  const misplaced = (isResumed ? (['dryRun', 'retries', 'session'] as const) : (['repeat', 'secrets'] as const)).find(
+    (name) => flags[name] !== undefined,
+  );
+  if (misplaced !== undefined) {
+    const flag = FLAGS[misplaced].form.split(' ')[0];
+    throw new WinnowError('invalid_option', `${flag} goes ${isResumed ? 'without' : 'with'} --resume.`);
+  }
   const interrupt = createStopSignal(['SIGINT']);
   const { agents, isTrial } = await open(flags, interrupt.signal);
   try {

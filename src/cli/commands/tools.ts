@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { Definitions, HeldTool } from '../../agents/definitions.js';
 import type { View } from '../../core/catalog/scope.js';
-import type { Tool } from '../../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, group, toggle } from '../command.js';
 import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, STRICT, USER } from '../flags.js';
@@ -56,13 +55,16 @@ export function toolsCommand(): Command {
 type Flags = FlagsOf<typeof FLAGS>;
 
 async function listTools(flags: Flags): Promise<void> {
+  const { runnerOf } = await import('../../agents/sandbox/executors/executor.js');
   const { renderSummary } = await import('../../core/catalog/summary.js');
   const { tools } = await viewOf(await load(flags), flags);
   const value = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
     return { name, title, description, category, toolType, risk, origin };
   });
   const lines = tools.map((tool) => {
-    return printableLine(`${renderSummary(tool, 'sentence').slice(2)} (${kindOf(tool)}, ${tool.risk})`);
+    const runner = runnerOf(tool);
+    const kind = runner ? KINDS[runner] : `${tool.toolType}, nothing runs it`;
+    return printableLine(`${renderSummary(tool, 'sentence').slice(2)} (${kind}, ${tool.risk})`);
   });
   // A catalogue of the caller's without tools they may see is an empty text, not an empty line.
   if (flags.json || lines.length > 0) print(flags, { value, text: lines.join('\n') });
@@ -76,7 +78,7 @@ async function showTool(name: string, flags: Flags): Promise<void> {
     const hint = nearHint(name, [...byName.keys()]);
     throw new WinnowError('not_found', `There is no tool "${name}" here${hint}. List them with: winnow tools list`);
   }
-  const fields = Object.entries({ ...tool, toolType: kindOf(tool) }).map(renderField);
+  const fields = Object.entries(tool).map(renderField);
   print(flags, { value: tool, text: fields.join('\n') });
 }
 
@@ -176,12 +178,7 @@ async function viewOf({ loaded }: Pick<LoadedTools, 'loaded'>, { user }: Flags):
   return createScope(loaded.catalog)({ user });
 }
 
-/** What runs it, in the words of its source: `toolType` says how Winnow keeps it. */
-function kindOf({ toolType, metadata, instructions }: Tool): string {
-  if (toolType === 'mcp') return 'MCP';
-  if (metadata?.http !== undefined) return 'HTTP';
-  return instructions === undefined ? 'function' : 'skill';
-}
+const KINDS = { skill: 'skill', mcp: 'MCP', http: 'HTTP', function: 'function' } as const;
 
 function renderField([name, value]: [string, unknown]): string {
   if (typeof value === 'string') return value.includes('\n') ? `${name}:\n${value}` : `${name}: ${value}`;
