@@ -263,6 +263,23 @@ describe('a missing tool', () => {
     expect(selection.dropped).toEqual([]);
   });
 
+  it('keeps what the caller requires, also where the model names it, and drops nothing that it has', async () => {
+    const three = naming('play_song', 'book_flight', 'brew_coffee');
+    const second = [needTools('weather'), naming('weather_report'), planOf('weather_report')];
+    const required = await plannerOf({
+      model: createScriptedModel({ answers: [three, ...second] }),
+      options: { maxTools: 3 },
+    }).plan({ message: 'music', require: ['brew_coffee'] });
+    expect(required.selection.tools.map(({ name }) => name)).toContain('brew_coffee');
+    const again = [needTools('coffee'), naming('brew_coffee'), planOf('play_song', 'brew_coffee')];
+    const taken = await plannerOf({
+      model: createScriptedModel({ answers: [three, ...again] }),
+      options: { maxTools: 2 },
+    }).plan({ message: 'music and a drink' });
+    expect(taken.selection.tools.map(({ name }) => name)).toContain('brew_coffee');
+    expect(taken.selection.dropped.map(({ name }) => name)).not.toContain('brew_coffee');
+  });
+
   it('does not lead past maxTools', async () => {
     const answers = [naming('play_song'), needTools('a drink'), naming('brew_coffee'), planOf('brew_coffee')];
     const model = createScriptedModel({ answers });
