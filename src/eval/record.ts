@@ -4,7 +4,7 @@ import { messageSchema } from '../core/request.js';
 import { selectionSchema, stepSchema, usageSchema } from '../core/result.js';
 
 /** A step as a benchmark expects it; `"$0.field"` is the result of the first step. */
-export const expectedStepSchema = z.object({
+export const expectedStepSchema = z.strictObject({
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   argumentsAnyOf: z

@@ -233,6 +233,7 @@ describe('winnow run', () => {
     const text = await run('run', ...words, '--dry-run', '--user', 'nina');
     expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
     expect(text).toMatch(/s2 +file_delete +planned/u);
+    expect(exitCode).toBe(5);
     const report = await runJson('telemetry', '--store', at('dry.db'), '--group-by', 'tool');
     expect(report).toMatchObject({ total: { calls: 0, refused: 0, enablements: 0, unused: null }, rows: [] });
     const store = await openStore({ file: at('dry.db') });

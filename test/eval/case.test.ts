@@ -124,6 +124,11 @@ describe('a bad line', () => {
     ['with a kind that does not exist', line({ expectedKind: 'poem' }), 'expectedKind: '],
     ['with a date that is none', line({ today: 'tomorrow' }), 'today: '],
     ['with a step of another tool', line({ expectedSteps: [{ tool: 'z' }] }), 'expectedSteps.0.tool: "z"'],
+    [
+      'with a slip in a step',
+      line({ expectedSteps: [{ tool: 'a', argumnts: {} }] }),
+      'expectedSteps.0: Unrecognized key "argumnts"',
+    ],
     ['with a step without a tool', line({ expectedSteps: [{}] }), 'expectedSteps.0.tool: '],
     [
       'with an edge to nowhere',

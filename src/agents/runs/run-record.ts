@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
@@ -30,6 +31,8 @@ export interface RunRecord {
   fillIn(given: GivenAgain): void;
   /** A value of a step of this tool as it is kept. */
   hide(tool: string, value: unknown): unknown;
+  /** Arguments of a step of this tool as it gets them: with the defaults of its schema. */
+  filled(tool: string, given: unknown): unknown;
   /** The new plan takes the place of the old one, which is kept as `earlier`. */
   replace(plan: ParsedPlan): Promise<void>;
   note(text: string): void;
@@ -134,6 +137,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     emit,
     note: (text) => void notes.push(text),
     hide: (tool, value) => hiding.value(value, tool),
+    filled: (tool, given) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     fillIn(given) {
       plan = fillIn(plan, given);
       hiding.plan(plan);

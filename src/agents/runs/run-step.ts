@@ -188,11 +188,11 @@ function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<Ste
 function findEarlier(
   tool: string,
   input: Record<string, unknown>,
-  { earlier, hide }: Pick<RunRecord, 'earlier' | 'hide'>,
+  { earlier, hide, filled }: Pick<RunRecord, 'earlier' | 'hide' | 'filled'>,
 ): Omit<StepState, keyof Base> | undefined {
   const same = earlier?.plan.steps.filter((step) => step.tool === tool).map(({ id }) => earlier.steps[id]);
   const isSame = (state: StepState | undefined) =>
-    isDeepStrictEqual(state?.arguments, state?.isMasked ? hide(tool, input) : input);
+    isDeepStrictEqual(filled(tool, state?.arguments), filled(tool, state?.isMasked ? hide(tool, input) : input));
   const found = same?.filter(isSame) ?? [];
   // Of one that is masked nobody can tell whether it was about the same secret.
   const done = found.find((state) => state?.status === 'done' && !state.isMasked);

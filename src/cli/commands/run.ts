@@ -126,6 +126,7 @@ async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags)
     : (await router.enable(id, { names })).rejected;
   for (const { name, code, reason } of rejected)
     process.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
+  if (flags.dryRun && rejected.length > 0) process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   return id;
 }
 

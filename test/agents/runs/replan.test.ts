@@ -82,6 +82,18 @@ describe('planning again', () => {
     expect(broken).toMatchObject({ state: 'failed', notes: [expect.stringContaining('s7')] });
   });
 
+  it('knows a call again where one of them says what the other leaves to a default', async () => {
+    const script = createScript({ send: [done({ id: 7 }), done('sent twice')], bad: [fail('tool_failed', 'x')] });
+    const input = { type: 'object', properties: { to: {}, copy: { type: 'boolean', default: true } } };
+    const run = await runPlan(planOf(['s1', 'send', { to: 'anna' }], ['s2', 'bad', {}, ['s1']]), {
+      run: script.run,
+      secretsOf: () => ({ names: [], input, output: undefined }),
+      replan: async () => planOf(['s1', 'send', { to: 'anna', copy: true }]),
+    });
+    expect(run.steps.s1).toMatchObject({ status: 'done', output: { id: 7 } });
+    expect(script.calls.filter(({ tool }) => tool === 'send')).toHaveLength(1);
+  });
+
   it('never makes the same call twice that has taken effect, or may have', async () => {
     const script = createScript({
       send: [done({ id: 7 }), done('sent twice')],
