@@ -3,6 +3,8 @@ import { differencesOf } from '../argument-sources.js';
 import { type Approval, approvalSchema } from '../records.js';
 import type { ApprovalRecord, Approvals } from '../store/store.js';
 
+const MOST_LOOKED_AT = 50;
+
 /** @returns a function that throws WinnowError `store_failed` */
 export function createReview(store: Pick<Approvals, 'list'>): (approval: ApprovalRecord) => Promise<Approval> {
   return async ({ runs, ...approval }) => {
@@ -11,10 +13,13 @@ export function createReview(store: Pick<Approvals, 'list'>): (approval: Approva
     return { ...approval, ...(known ? { runs: known } : {}), ...(last ? { last: compare(last, approval) } : {}) };
   };
 
+  /** The store has them by when they were asked for. One that was granted may be over since. */
   async function lastApproved({ tool, user }: Pick<ApprovalRecord, 'tool' | 'user'>) {
-    const ask = { tool, user, limit: 1 };
-    const approved = [await store.list({ ...ask, state: 'granted' }), await store.list({ ...ask, state: 'used' })];
-    return approved.flat().sort((one, other) => (String(one.decidedAt) < String(other.decidedAt) ? 1 : -1))[0];
+    const found: ApprovalRecord[] = [];
+    for (const state of ['granted', 'used', 'expired'] as const)
+      found.push(...(await store.list({ tool, user, state, limit: MOST_LOOKED_AT })));
+    const approved = found.filter(({ decidedBy }) => decidedBy !== undefined);
+    return approved.sort((one, other) => (String(one.decidedAt) < String(other.decidedAt) ? 1 : -1))[0];
   }
 }
 

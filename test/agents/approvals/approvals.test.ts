@@ -121,6 +121,24 @@ describe('a call that needs approval', () => {
     });
   });
 
+  it('is compared with the one that was decided last, not with the one that was asked for last', async () => {
+    const { router, pass } = await setUp();
+    const { id } = await router.createSession({ user: 'ann' });
+    await router.enable(id, { names: ['deploy'], ttl_turns: 20 });
+    const asked = async (to: string) => {
+      await router.call(id, { tool: 'deploy', arguments: { to, dry: false } });
+      pass(1_000);
+      const [newest] = await router.approvals.list({ state: 'pending' });
+      return newest?.id ?? '';
+    };
+    const [first, second] = [await asked('first'), await asked('second')];
+    for (const approval of [second, first]) {
+      await router.approvals.grant(approval, { by: BOB });
+      pass(1_000);
+    }
+    expect((await router.approvals.get(await asked('third')))?.last).toMatchObject({ approval: first });
+  });
+
   it('is not asked for in a session without a user: nobody could be another', async () => {
     const { router } = await setUp();
     const { id } = await router.createSession();
