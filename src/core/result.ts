@@ -109,9 +109,7 @@ export const planSchema = z.object({
   confidence: z
     .number()
     .optional()
-    .describe(
-      'Probability of the least sure decision on the way, between 0 and 1, where the model gives probabilities.',
-    ),
+    .describe('Probability of the least sure tool or value, between 0 and 1, where the model gives probabilities.'),
   ...common,
 });
 export const clarificationSchema = z.object({

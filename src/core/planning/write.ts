@@ -20,7 +20,7 @@ export type Written =
       steps: Step[];
       levels: string[][];
       unserved: string[];
-      /** Of the least sure decision, between 0 and 1, where probabilities are known. */
+      /** Of the least sure tool or value, between 0 and 1, where probabilities are known. */
       confidence?: number;
     }
   | { kind: 'clarification'; question: string; missing: string[] }
