@@ -253,8 +253,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       it('keep both, are decided once, and are found by both hashes until they are used', async () => {
         await store.sessions.create(session('g1'));
         await store.approvals.request(approval('g1', { session: 'g1' }));
-        const decisions = [{ ...GRANT, ...EDIT }, GRANT].map((one) => store.approvals.decide('g1', one));
-        expect(await Promise.all(decisions)).toEqual([true, false]);
+        expect(await store.approvals.decide('g1', { ...GRANT, ...EDIT })).toBe(true);
+        expect(await store.approvals.decide('g1', GRANT)).toBe(false);
         const kept = { ...approval('g1', { session: 'g1' }), ...GRANT, ...EDIT };
         expect(await store.approvals.get('g1')).toEqual(kept);
         expect(await store.approvals.list({ session: 'g1', limit: 9 })).toEqual([kept]);
