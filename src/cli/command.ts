@@ -37,6 +37,9 @@ export type FlagsOf<Table> = { [Name in NamesOf<Table, false>]: ValueOf<Table[Na
   [Name in NamesOf<Table, true>]?: Exclude<ValueOf<Table[Name]>, undefined>;
 };
 
+/** As it is typed without its value: `--max-tools` of `--max-tools <number>`. */
+export const typed = ({ form }: Pick<AnyFlag, 'form'>): string => form.replace(/^-\w, | <.*/gu, '');
+
 export const text = (form: string, about: string): Flag<string | undefined> => ({ form, about });
 export const toggle = (form: string, about: string): Flag<boolean | undefined> => ({ form, about });
 /** On by itself: the form is `--no-…`. */

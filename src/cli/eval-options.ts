@@ -1,7 +1,7 @@
 /** The flags of `winnow eval`; those about cases and runs are also of `winnow tune`. */
 import { InvalidArgumentError } from 'commander';
 import { WinnowError } from '../core/errors.js';
-import { choice, type FlagsOf, list, text, toggle, untoggle, valued, withDefault } from './command.js';
+import { choice, type FlagsOf, list, text, toggle, typed, untoggle, valued, withDefault } from './command.js';
 import { assign, calendarDay, JSON_OUTPUT, PLANNING, type PlanningFlags, UNITS_IN_MS, wholeNumber } from './flags.js';
 
 /** Where runs go without `--out`, and where `history` looks. */
@@ -78,20 +78,17 @@ const MODEL_FLAGS = [
   'apiKeyEnv',
 ] as const satisfies readonly (keyof PlanningFlags)[];
 
-const toFlag = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+const QUEUE_FLAGS = ['rate', 'window', 'attempts', 'lostAfter'] as const;
 
 /** A flag that would have no effect is an error. @throws WinnowError `invalid_option` */
 export function refuseQueueFlags(flags: EvalFlags): void {
-  const { queue, rate, window, attempts, lostAfter, jobs } = flags;
-  const ofQueue = Object.entries({ rate, window, attempts, lostAfter });
-  const [alone] = ofQueue.find(([, value]) => value !== undefined) ?? [];
+  const { queue, jobs } = flags;
+  const alone = QUEUE_FLAGS.find((name) => flags[name] !== undefined);
   if (queue === undefined && alone !== undefined)
-    throw new WinnowError('invalid_option', `--${toFlag(alone)} goes with --queue.`);
-  const given = MODEL_FLAGS.map((name) => [name, flags[name]] as const);
-  const ofWorkers = [['jobs', jobs > 1 ? jobs : undefined] as const, ...given];
-  const [ofWorker] = ofWorkers.find(([, value]) => value !== undefined) ?? [];
+    throw new WinnowError('invalid_option', `${typed(EVAL[alone])} goes with --queue.`);
+  const ofWorker = jobs > 1 ? 'jobs' : MODEL_FLAGS.find((name) => flags[name] !== undefined);
   if (queue !== undefined && ofWorker !== undefined) {
-    const message = `--${toFlag(ofWorker)} does not go with --queue: give it to winnow worker.`;
+    const message = `${typed(EVAL[ofWorker])} does not go with --queue: give it to winnow worker.`;
     throw new WinnowError('invalid_option', message);
   }
 }

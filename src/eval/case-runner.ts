@@ -54,8 +54,7 @@ export interface CaseRunnerOptions extends Judging {
  * @example
  * const run = createCaseRunner({
  *   suites: new Map([['mine', planners]]),
- *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false },
- *   ...{ seed: 1 },
+ *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false, seed: 1 },
  * });
  * const record = await run({ case: one, repeat: 0 });
  */

@@ -1,7 +1,6 @@
 /** Whether the server can do its work now: what it needs is tried, each thing once for all who ask within a while. */
 
-import { setTimeout as wait } from 'node:timers/promises';
-import { WinnowError } from '../../core/errors.js';
+import { orAborted, WinnowError } from '../../core/errors.js';
 
 export interface Check {
   /** Throws where it can't. */
@@ -29,10 +28,11 @@ export function createReadiness(
   };
 }
 
-function endsWithin(outcome: Promise<unknown>, withinMs: number | undefined): Promise<unknown> {
+async function endsWithin(outcome: Promise<unknown>, withinMs: number | undefined): Promise<unknown> {
   if (withinMs === undefined) return outcome;
-  const tooLong = wait(withinMs, undefined, { ref: false }).then(() => {
-    throw new WinnowError('store_failed', `The store has not answered for ${withinMs / 1000} s.`);
+  const signal = AbortSignal.timeout(withinMs);
+  return orAborted(outcome, signal).catch((error: unknown) => {
+    if (error !== signal.reason) throw error;
+    throw new WinnowError('store_failed', `The store has not answered for ${withinMs / 1000} s.`, { cause: error });
   });
-  return Promise.race([outcome, tooLong]);
 }

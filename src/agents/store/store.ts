@@ -117,15 +117,16 @@ export interface ApprovalDecision
 
 export interface Approvals {
   /**
-   * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
-   * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
-   * `requestedAt`. One that was granted with these arguments comes first, one that was asked with them and granted with
-   * others last. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
+   * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version. Open: pending,
+   * granted or refused, and not expired at `requestedAt`. One granted with these arguments comes first, one granted with
+   * others last. Undefined: none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
   request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
+  /** The last one of a tool and user by when it was granted, also where it has been used or is over since. */
+  lastGranted(of: Pick<ApprovalRecord, 'tool' | 'user'>): Promise<ApprovalRecord | undefined>;
   /** False when it is no longer pending, or expired. */
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
   /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */

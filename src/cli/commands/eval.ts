@@ -6,7 +6,7 @@ import { EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
 import { JSON_OUTPUT } from '../flags.js';
 
 export function evalCommand(): Command {
-  const made = command({
+  const made: Command = command({
     name: 'eval',
     about: 'measure selection and plans on cases with known answers',
     flags: EVAL,
@@ -17,26 +17,18 @@ export function evalCommand(): Command {
     async run([word], flags) {
       if (word !== undefined) {
         const { nearHint } = await import('../../core/nearest-name.js');
-        const hint = nearHint(
-          word,
-          BELOW.map(({ name }) => name),
-        );
+        const below = made.commands.map((one) => one.name());
+        const hint = nearHint(word, below);
         throw new WinnowError('invalid_option', `There is no command "winnow eval ${word}"${hint}.`);
       }
       const { runEvaluation } = await import('../eval-run.js');
       await runEvaluation(flags);
     },
   });
-  for (const { make } of BELOW) made.addCommand(make());
+  for (const one of [compareCommand(), historyCommand(), reportCommand()]) made.addCommand(one);
   // Else a flag after the name of a command below would be taken for one of this command.
   return made.allowExcessArguments().enablePositionalOptions();
 }
-
-const BELOW = [
-  { name: 'compare', make: compareCommand },
-  { name: 'history', make: historyCommand },
-  { name: 'report', make: reportCommand },
-];
 
 function compareCommand(): Command {
   return command({

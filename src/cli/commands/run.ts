@@ -4,7 +4,7 @@ import type { Agents } from '../../agents/agents.js';
 import type { Caller } from '../../agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
-import { command, type FlagsOf, list, text, toggle, valued } from '../command.js';
+import { command, type FlagsOf, list, text, toggle, typed, valued } from '../command.js';
 import { AGENTS, CALLER, CATALOG, CONFIG, JSON_OUTPUT, wholeNumber } from '../flags.js';
 import { readJson } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
@@ -52,8 +52,10 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
     (name) => flags[name] !== undefined,
   );
   if (misplaced !== undefined) {
-    const flag = FLAGS[misplaced].form.split(' ')[0];
-    throw new WinnowError('invalid_option', `${flag} goes ${isResumed ? 'without' : 'with'} --resume.`);
+    throw new WinnowError(
+      'invalid_option',
+      `${typed(FLAGS[misplaced])} goes ${isResumed ? 'without' : 'with'} --resume.`,
+    );
   }
   const interrupt = createStopSignal(['SIGINT']);
   const { agents, isTrial } = await open(flags, interrupt.signal);
@@ -173,7 +175,7 @@ export function flagsAgain(flags: Pick<Flags, TypedFlag>, names: readonly TypedF
   return names
     .flatMap((name) => [flags[name] ?? []].flat().map((value) => [name, value] as const))
     .filter(([, value]) => !(URL.canParse(value) && new URL(value).password !== ''))
-    .map(([name, value]) => ` ${FLAGS[name].form.replace(/^-\w, | <.*/gu, '')} ${quoted(value)}`)
+    .map(([name, value]) => ` ${typed(FLAGS[name])} ${quoted(value)}`)
     .join('');
 }
 

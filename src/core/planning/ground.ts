@@ -13,6 +13,8 @@ import { dayIn, formOf, momentsIn } from './times.js';
 interface Known {
   readonly said: Said;
   readonly text: string;
+  /** The letters and digits of the text alone. */
+  readonly letters: string;
   readonly day: string;
   readonly timeZone: string | undefined;
 }
@@ -29,7 +31,7 @@ export async function groundSteps(
 ): Promise<Step[]> {
   const { message, history = [], entities = {}, timeZone } = request;
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
-  const known = { text: spoken, day: request.today ?? dayIn(timeZone), timeZone };
+  const known = { text: spoken, letters: folded(spoken), day: request.today ?? dayIn(timeZone), timeZone };
   const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
   // Reading what was said takes longer than all else: only for values that are not in the request as they stand there.
   const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
@@ -80,7 +82,7 @@ function sourceOfNumber(value: number, { said, text }: Known): SourceName {
 }
 
 function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceName {
-  if (saysText(known.text, value)) return 'request';
+  if (saysText(known, value)) return 'request';
   const form = formOf(schema);
   if (momentsIn(form, known.said.times, known).some((moment) => isSameMoment(moment, value))) return 'computed';
   return form !== undefined || isIdentifier(value) ? 'unknown' : 'composed';
@@ -96,12 +98,12 @@ function saysNumber(text: string, value: number): boolean {
  * As whole words, whatever stands between its letters and digits: "ann" is not said by "annual". Without any of these it is
  * said as it stands.
  */
-function saysText(text: string, value: string): boolean {
-  const [letters, all] = [folded(value), folded(text)];
-  if (letters === '') return value !== '' && text.includes(value);
-  if (!all.includes(letters)) return false;
+function saysText({ text, letters }: Known, value: string): boolean {
+  const wanted = folded(value);
+  if (wanted === '') return value !== '' && text.includes(value);
+  if (!letters.includes(wanted)) return false;
   const between = '[^\\p{L}\\p{N}]*';
-  const found = text.matchAll(new RegExp([...letters].join(between), 'giu'));
+  const found = text.matchAll(new RegExp([...wanted].join(between), 'giu'));
   return [...found].some(({ 0: words, index }) => {
     const before = text.slice(0, index).at(-1) ?? '';
     const behind = text[index + words.length] ?? '';

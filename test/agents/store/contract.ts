@@ -268,6 +268,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await ask('g1-anew', 'hash')).toMatchObject({ id: 'g1-anew' });
       });
 
+      it('are found as the last one of their tool and user that was granted, by when it was', async () => {
+        const asked = (id: string, second: number) =>
+          approval(id, { session: id, user: 'last', requestedAt: at(second) });
+        for (const [place, id] of ['l1', 'l2', 'l3', 'l4'].entries()) await store.approvals.request(asked(id, place));
+        await store.approvals.decide('l2', GRANT);
+        await store.approvals.decide('l1', { ...GRANT, decidedAt: at(3) });
+        await store.approvals.decide('l3', { ...GRANT, state: 'refused', decidedAt: at(4) });
+        await store.approvals.use('l1', at(5));
+        expect(await store.approvals.lastGranted(asked('l4', 3))).toMatchObject({ id: 'l1', state: 'used' });
+        expect(await store.approvals.lastGranted({ ...asked('l4', 3), user: 'nobody' })).toBeUndefined();
+      });
+
       it('are lasting where they were granted without', async () => {
         await store.approvals.request(approval('g2', { session: 'g2' }));
         await store.approvals.decide('g2', GRANT);

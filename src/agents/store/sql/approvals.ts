@@ -73,6 +73,19 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return rows.map(toApproval);
     },
 
+    async lastGranted({ tool, user }) {
+      const row = await database
+        .selectFrom('approvals')
+        .selectAll()
+        .where(matching({ equal: { tool, user } }))
+        .where('state', 'in', ['granted', 'used', 'expired'])
+        .where('decidedAt', 'is not', null)
+        .orderBy('decidedAt', 'desc')
+        .orderBy('id')
+        .executeTakeFirst();
+      return row && toApproval(row);
+    },
+
     async decide(id, decision) {
       const changed = await database
         .updateTable('approvals')
