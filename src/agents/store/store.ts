@@ -1,7 +1,6 @@
 /**
- * What must last, as small repositories. A promise that is fulfilled is a promise kept: the write survives the end of
- * the process. Every change that two processes could race for is one atomic step, and says who won.
- * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
+ * What must last, as small repositories. A fulfilled promise is kept: the write survives the process. What two processes
+ * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
  */
 import type { ArgumentSources } from '../../core/result.js';
 
@@ -117,9 +116,9 @@ export interface ApprovalDecision
 
 export interface Approvals {
   /**
-   * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version. Open: pending,
-   * granted or refused, and not expired at `requestedAt`. One granted with these arguments comes first, one granted with
-   * others last. Undefined: none is open, and `mostPending` of the user's wait already. Default: no limit.
+   * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the same
+   * session, tool, arguments and policy version: granted with these arguments first, granted with others last. Undefined:
+   * none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
   request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
@@ -289,8 +288,8 @@ export interface Store {
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
   /**
-   * Removes some of what is older than an instant: of the audit and telemetry what was written, of approvals those that
-   * were over, of plan runs those that did nothing since. Returns how many; 0: none is left.
+   * Removes some of what is older: audit and telemetry by when they were written, approvals by their end, plan runs by when
+   * they last did something. Returns how many; 0: none is left.
    */
   prune(kind: PrunedKind, before: string): Promise<number>;
   /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */
