@@ -3,7 +3,7 @@
  * and binds nothing; a call that comes without a plan has none.
  */
 import { isObject, sameJson } from '../core/catalog/schema/json.js';
-import { referencesIn } from '../core/planning/references.js';
+import { type Root, referencesIn } from '../core/planning/references.js';
 import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
 
 /** Nobody gave such a value in so many words. */
@@ -13,12 +13,17 @@ export const isMarked = ({ source }: ArgumentSource): boolean => MARKED.has(sour
 /**
  * Of a step as it is planned. An argument that `from` does not name, or whose reference was put in or taken out since,
  * is the person's own. Undefined: the plan does not say where its arguments come from.
+ *
+ * @param roots what references of the step may begin with besides a step; default: none
  */
-export function sourcesOf({ arguments: values, from }: Pick<Step, 'arguments' | 'from'>): ArgumentSources | undefined {
+export function sourcesOf(
+  { arguments: values, from }: Pick<Step, 'arguments' | 'from'>,
+  roots: readonly Root[] = [],
+): ArgumentSources | undefined {
   if (!from) return undefined;
   const told = new Map(Object.entries(from));
   const sources = Object.entries(values).map(([name, value]): [string, ArgumentSource] => {
-    const references = referencesIn(value).map(({ text }) => text);
+    const references = referencesIn(value, roots).map(({ text }) => text);
     const source = told.get(name);
     // The parts of a list or an object may have several sources, of which the plan tells the least sure one.
     const isPart = typeof value !== 'string' && source !== 'step';

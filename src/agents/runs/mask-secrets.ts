@@ -6,10 +6,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
-import { findReferences } from '../../core/planning/references.js';
+import { findReferences, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
+import { rootsOf } from './step-order.js';
 
 /** What of a tool's arguments and results is secret. */
 export interface Secrets {
@@ -21,6 +22,8 @@ export interface Secrets {
 }
 /** @returns undefined of a tool that is not known */
 export type SecretsOf = (tool: string) => Secrets | undefined;
+
+const ROOTS: readonly Root[] = ['item', 'input'];
 
 export interface Hiding {
   /** References stay: they are no secrets, and the run needs them. */
@@ -51,6 +54,24 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
     return mapTexts(masked, createKeyMask([...secrets]));
   }
 
+  function hideSteps(plan: ParsedPlan): ParsedStep[] {
+    return plan.steps.map((step) => {
+      const kept = keepReferences(step.arguments, hide(step.arguments, step.tool, 'input'), rootsOf(plan, step));
+      return { ...step, arguments: isObject(kept) ? kept : {} };
+    });
+  }
+
+  /** An input that stands in a secret argument is one, too. */
+  function hideInputs(plan: ParsedPlan): ParsedPlan['inputs'] {
+    const names = plan.steps.flatMap(({ arguments: given, tool }) => inputsIn(given, mark(given, tool, 'input')));
+    const inputs = Object.entries(plan.inputs ?? {}).map(([name, input]) => {
+      if (!names.includes(name) || input.value === undefined) return [name, input] as const;
+      collect(input.value, MASK);
+      return [name, { ...input, value: MASK }] as const;
+    });
+    return plan.inputs && Object.fromEntries(inputs);
+  }
+
   function collect(given: unknown, masked: unknown): void {
     if (masked === MASK) for (const text of textsIn(given)) secrets.add(text);
     else if (isContainer(given) && isContainer(masked))
@@ -59,13 +80,11 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
 
   return {
     value: (value, tool) => hide(value, tool, 'output'),
-    plan: (plan) => ({
-      ...plan,
-      steps: plan.steps.map((step) => {
-        const kept = keepReferences(step.arguments, hide(step.arguments, step.tool, 'input'));
-        return { ...step, arguments: isObject(kept) ? kept : {} };
-      }),
-    }),
+    plan(plan) {
+      // First: what an input holds may stand in the steps as well.
+      const inputs = hideInputs(plan);
+      return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
+    },
     state(state, tool) {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
@@ -96,7 +115,7 @@ function isContainer(value: unknown): value is object {
 }
 
 function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return findReferences(value).length > 0 ? [] : [value];
+  if (typeof value === 'string') return findReferences(value, ROOTS).length > 0 ? [] : [value];
   if (typeof value === 'number') return [String(value)];
   return isContainer(value) ? Object.values(value).flatMap(textsIn) : [];
 }
@@ -108,12 +127,23 @@ function mapTexts(value: unknown, map: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, map)]));
 }
 
-function keepReferences(given: unknown, masked: unknown): unknown {
-  if (typeof given === 'string') return findReferences(given)[0]?.whole ? given : masked;
+function keepReferences(given: unknown, masked: unknown, roots: readonly Root[]): unknown {
+  if (typeof given === 'string') return findReferences(given, roots)[0]?.whole ? given : masked;
   if (Array.isArray(given) && Array.isArray(masked))
-    return given.map((item, index) => keepReferences(item, masked[index]));
+    return given.map((item, index) => keepReferences(item, masked[index], roots));
   if (!isObject(given) || !isObject(masked)) return masked;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, keepReferences(value, masked[name])]));
+  const kept = Object.entries(given).map(([name, value]) => [name, keepReferences(value, masked[name], roots)]);
+  return Object.fromEntries(kept);
+}
+
+/** Names of the inputs that are masked with what they stand in. */
+function inputsIn(given: unknown, masked: unknown): string[] {
+  if (masked === MASK)
+    return referencesIn(given, ['input'])
+      .filter(({ step }) => step === 'input')
+      .map(({ path: [name] }) => String(name));
+  if (!isContainer(given) || !isContainer(masked)) return [];
+  return Object.entries(given).flatMap(([name, part]) => inputsIn(part, Reflect.get(masked, name)));
 }
 
 export function isMasked(value: unknown): boolean {
@@ -128,7 +158,8 @@ export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown
  * @throws WinnowError `invalid_request` naming each that is no secret of the plan
  */
 export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
-  const isOpen = (value: unknown) => isMasked(value) || (typeof value === 'string' && findReferences(value).length > 0);
+  const isOpen = (value: unknown) =>
+    isMasked(value) || (typeof value === 'string' && findReferences(value, ROOTS).length > 0);
   const argumentsOf = new Map(plan.steps.map((step) => [step.id, step.arguments]));
   const issues = Object.entries(given).flatMap(([id, values]) =>
     Object.keys(values)

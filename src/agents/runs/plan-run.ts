@@ -8,8 +8,29 @@ const stepId = z
   .regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only')
   .refine((id) => id !== '__proto__', 'this name is not allowed');
 
+/** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
+const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
+const conditionSchema = z.strictObject({
+  value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
+  is: z.enum(COMPARISONS).describe('`empty`: nothing, null, or a text, list or object without content.'),
+  to: z
+    .union([z.string(), z.number(), z.boolean(), z.null()])
+    .default(null)
+    .describe('What it is compared with; `empty` and `filled` need nothing.'),
+});
+export type Condition = z.output<typeof conditionSchema>;
+
+const inputSchema = z.strictObject({
+  description: z.string().optional(),
+  value: z.unknown().describe('Of this run, where one is given; else the default. Without any the run must bring it.'),
+});
+
 export const runnablePlanSchema = z.object({
   goal: z.string().default(''),
+  inputs: z
+    .record(z.string().regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only'), inputSchema)
+    .optional()
+    .describe('By name: what differs from run to run. "${input.city}" stands for the input `city`.'),
   steps: z
     .array(
       z.object({
@@ -19,12 +40,21 @@ export const runnablePlanSchema = z.object({
         from: stepSchema.shape.from,
         purpose: z.string().default(''),
         dependsOn: z.array(stepId).default([]),
+        each: z
+          .string()
+          .min(1)
+          .optional()
+          .describe(
+            'One reference to a list: the step is run for each item, which is ${item} in its arguments, at most 100. ' +
+              'Its result is the list of theirs.',
+          ),
+        when: conditionSchema.optional().describe('The step, or one item of it, is skipped where this does not hold.'),
       }),
     )
     .min(1)
     .max(1_000),
 });
-/** A plan as the planner writes it, or as somebody else does: only goal and steps count. */
+/** A plan as the planner writes it, or as somebody else does: only goal, inputs and steps count. */
 export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;
 export type ParsedStep = ParsedPlan['steps'][number];
@@ -36,6 +66,7 @@ const STEP_STATUSES = [
   'done',
   'failed',
   'blocked',
+  'skipped',
   'needs_approval',
   'unknown',
 ] as const;
@@ -43,7 +74,10 @@ export const stepStateSchema = z.object({
   id: z.string(),
   status: z
     .enum(STEP_STATUSES)
-    .describe('`blocked`: a step before it failed. `unknown`: it may have taken effect. `planned`: of a dry run.'),
+    .describe(
+      '`blocked`: a step before it failed. `skipped`: its condition does not hold, or what it refers to was skipped. ' +
+        '`unknown`: it may have taken effect. `planned`: of a dry run.',
+    ),
   attempts: z.int().min(0).describe('Calls made so far, in all runs.'),
   arguments: z.record(z.string(), z.unknown()).optional().describe('As the tool gets them, references resolved.'),
   sources: argumentSourcesSchema.optional(),
@@ -61,12 +95,24 @@ export const stepStateSchema = z.object({
 });
 export type StepState = z.infer<typeof stepStateSchema>;
 
+/** Whether it is still to be run, or waits for an approval. */
+export function isOpen(state: StepState | undefined): boolean {
+  return state?.status === 'pending' || state?.status === 'needs_approval';
+}
+
+/** The step of the plan that a state is of: of `s2[0]` it is `s2`. No step of a plan itself has such a name. */
+export function stepOf(id: string): string {
+  return id.replace(/\[\d+\]$/u, '');
+}
+
 const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 const attemptSchema = z.object({
   plan: runnablePlanSchema,
-  steps: z.record(z.string(), stepStateSchema).describe('Step id -> what is known of it.'),
+  steps: z
+    .record(z.string(), stepStateSchema)
+    .describe('Step id -> what is known of it; `s2[0]` is the first item of a step with `each`.'),
 });
 
 export const planRunSchema = attemptSchema.extend({

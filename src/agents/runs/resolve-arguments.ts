@@ -8,7 +8,8 @@ import { findBroken, findReferences, type Reference, renderPath } from '../../co
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
 import { isMasked } from './mask-secrets.js';
-import type { ParsedStep, StepState } from './plan-run.js';
+import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
+import { rootsOf } from './step-order.js';
 
 export interface Resolved {
   readonly arguments: Record<string, unknown>;
@@ -19,41 +20,64 @@ export interface Resolved {
   readonly issues: readonly string[];
 }
 
-export function resolveArguments(step: ParsedStep, states: ReadonlyMap<string, StepState>): Resolved {
+/** What references can refer to. */
+export interface Scope {
+  readonly states: ReadonlyMap<string, StepState>;
+  readonly inputs?: ParsedPlan['inputs'];
+  /** Of a step with `each`, when it is run for one of them. */
+  readonly item?: { readonly value: unknown; readonly isMasked: boolean } | undefined;
+}
+
+type LookedUp = { is: 'value'; value: unknown; isMasked: boolean } | { is: 'open' } | { is: 'wrong'; problem: string };
+
+/** What a reference stands for. `open`: its step has no result yet, or nobody has begun with the items. */
+export function lookUp({ step, path, text }: Reference, { states, inputs, item }: Scope): LookedUp {
+  const state = states.get(step);
+  if (step !== 'item' && step !== 'input' && state?.status !== 'done') return { is: 'open' };
+  if (step === 'item' && !item) return { is: 'open' };
+  const root = step === 'item' ? item?.value : step === 'input' ? valuesOf(inputs) : state?.output;
+  const whence = step === 'item' ? 'this item' : step === 'input' ? 'the inputs' : `the result of ${step}`;
+  const leftOut = state?.notes?.find((note) => note.includes('limit runBytes'));
+  const found = leftOut ? { ok: false as const, reason: leftOut } : follow(root, path);
+  if (!found.ok) {
+    const cut = state?.notes?.find((note) => note.includes('maxOutputBytes'));
+    return { is: 'wrong', problem: `"${text}" is not in ${whence}; ${found.reason}${cut ? ` (${cut})` : ''}` };
+  }
+  const mayBeMasked = step === 'input' || (item && step === 'item' ? item.isMasked : state?.isMasked === true);
+  if (!mayBeMasked || !isMasked(found.value)) return { is: 'value', value: found.value, isMasked: mayBeMasked };
+  return { is: 'wrong', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
+}
+
+function valuesOf(inputs: Scope['inputs'] = {}): Record<string, unknown> {
+  const given = Object.entries(inputs).filter(([, { value }]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+}
+
+export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   const unresolved = new Set<string>();
   const issues: string[] = [];
+  const roots = rootsOf(scope, step);
 
-  function lookUp(reference: Reference, place: string): unknown {
-    const state = states.get(reference.step);
-    if (state?.status !== 'done') {
-      unresolved.add(reference.text);
-      return reference.text;
-    }
-    const leftOut = state.notes?.find((note) => note.includes('limit runBytes'));
-    const found = leftOut ? { ok: false as const, reason: leftOut } : follow(state.output, reference.path);
-    if (found.ok && state.isMasked && isMasked(found.value)) {
-      issues.push(`${place}: "${reference.text}" is secret and was not kept; resume with a value for this argument`);
-      return undefined;
-    }
-    if (found.ok) return found.value;
-    const cut = state.notes?.find((note) => note.includes('maxOutputBytes'));
-    issues.push(
-      `${place}: "${reference.text}" is not in the result of ${state.id}; ${found.reason}${cut ? ` (${cut})` : ''}`,
-    );
-    return undefined;
+  function resolveReference(reference: Reference, place: string): unknown {
+    const found = lookUp(reference, scope);
+    if (found.is === 'value') return found.value;
+    if (found.is === 'wrong') return void issues.push(`${place}: ${found.problem}`);
+    unresolved.add(reference.text);
+    return reference.text;
   }
 
   function resolveText(text: string, place: string): unknown {
-    for (const broken of findBroken(text)) issues.push(`${place}: "${broken}" is no reference; write \${s1.field}`);
-    const references = findReferences(text);
+    for (const broken of findBroken(text, roots))
+      issues.push(`${place}: "${broken}" is no reference; write \${s1.field}`);
+    const references = findReferences(text, roots);
     const [first] = references;
-    if (first?.whole) return lookUp(first, place);
+    if (first?.whole) return resolveReference(first, place);
     // By pieces, so that what is put in can't be taken for a reference.
     let rest = text;
     let written = '';
     for (const reference of references) {
       const at = rest.indexOf(reference.text);
-      written += rest.slice(0, at) + asText(lookUp(reference, place));
+      written += rest.slice(0, at) + asText(resolveReference(reference, place));
       rest = rest.slice(at + reference.text.length);
     }
     return written + rest;
@@ -70,7 +94,7 @@ export function resolveArguments(step: ParsedStep, states: ReadonlyMap<string, S
   }
 
   const values = resolveAll(step.arguments, `${step.id}.arguments`);
-  return { arguments: values, sources: sourcesOf(step), unresolved: [...unresolved], issues };
+  return { arguments: values, sources: sourcesOf(step, roots), unresolved: [...unresolved], issues };
 }
 
 function asText(value: unknown): string {

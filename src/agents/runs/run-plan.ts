@@ -6,11 +6,12 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { type GivenAgain, requireSecrets } from './mask-secrets.js';
-import type { PlanRun, RunnablePlan, RunState, StepState } from './plan-run.js';
+import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
+import { runControlled } from './run-controlled.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
-import { isOutcomeOpen, type RetryOptions, type RunStep, runStep, type StepParts, unknownOutcome } from './run-step.js';
-import { newReach, orderSteps } from './step-order.js';
+import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknownOutcome } from './run-step.js';
+import { newReach, orderSteps, referredBy } from './step-order.js';
 
 export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
@@ -138,19 +139,16 @@ async function runSteps(parts: StepParts, concurrency: number, stop: AbortContro
       const failure = { code: 'blocked', reason: `It needs ${which}, which is not done.`, next };
       return record.setStep({ ...state, status: 'blocked', failure });
     }
-    if (others.some(({ status }) => status !== 'done')) return;
-    await queue.add(async () => {
-      if (!signal.aborted) await runStep(step, parts);
-    });
+    if (others.some(({ status }) => status !== 'done' && status !== 'skipped')) return;
+    const absent = referredBy(step).find((other) => record.states.get(other)?.status === 'skipped');
+    if (absent !== undefined)
+      return record.setStep({ ...state, status: 'skipped', notes: [`it refers to ${absent}, which was skipped`] });
+    await runControlled(step, parts, (work) => queue.add(work));
   }
 
   const ended = await Promise.allSettled(plan.steps.map(({ id }) => start(id)));
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
-}
-
-function isOpen(state: StepState | undefined): boolean {
-  return state?.status === 'pending' || state?.status === 'needs_approval';
 }
 
 function isBroken(status: StepState['status']): boolean {
@@ -159,7 +157,7 @@ function isBroken(status: StepState['status']): boolean {
 
 function stateOf(states: ReadonlyMap<string, StepState>, signal: AbortSignal): RunState {
   const statuses = [...states.values()].map(({ status }) => status);
-  if (statuses.every((status) => status === 'done')) return 'done';
+  if (statuses.every((status) => status === 'done' || status === 'skipped')) return 'done';
   if (signal.aborted) return 'cancelled';
   return statuses.includes('needs_approval') ? 'paused' : 'failed';
 }
@@ -200,8 +198,8 @@ async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] 
   }
   const toolOf = new Map(record.plan.steps.map(({ id, tool }) => [id, tool]));
   for (const state of [...record.states.values()]) {
-    if (state.status === 'done' || isOpen(state)) continue;
-    const mayRepeat = repeat.includes(state.id) || isRepeatable?.(toolOf.get(state.id) ?? '') === true;
+    if (state.status === 'done' || state.status === 'skipped' || isOpen(state)) continue;
+    const mayRepeat = repeat.includes(state.id) || isRepeatable?.(toolOf.get(stepOf(state.id)) ?? '') === true;
     if (!isOutcomeOpen(state) || mayRepeat) {
       const { id, attempts } = state;
       await record.setStep({ id, attempts, status: 'pending' });
@@ -215,7 +213,10 @@ async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] 
 /** Each call as it would be made; references to results that are not there yet stay as they are. */
 function showPlan(run: PlanRun): PlanRun {
   const steps = run.plan.steps.map((step): [string, StepState] => {
-    const { unresolved, issues, sources, ...resolved } = resolveArguments(step, new Map());
+    const { unresolved, issues, sources, ...resolved } = resolveArguments(step, {
+      states: new Map(),
+      inputs: run.plan.inputs,
+    });
     const notes = issues.length > 0 ? { notes: [...issues] } : {};
     const known = { arguments: resolved.arguments, ...(sources ? { sources } : {}) };
     const state = { id: step.id, status: 'planned' as const, attempts: 0, ...known };

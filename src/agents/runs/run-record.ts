@@ -17,6 +17,7 @@ import {
   planRunSchema,
   type RunState,
   type StepState,
+  stepOf,
   stepStateSchema,
 } from './plan-run.js';
 
@@ -115,12 +116,12 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
   const notes = [...run.notes];
   let { plan, earlier, state } = run;
   let generation = first;
-  let states = new Map(plan.steps.map((step) => [step.id, run.steps[step.id] ?? pending(step.id)]));
+  let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
   const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
   hiding.plan(plan);
   const hideState = (state: StepState) =>
-    hiding.state(state, plan.steps.find((step) => step.id === state.id)?.tool ?? '');
+    hiding.state(state, plan.steps.find((step) => step.id === stepOf(state.id))?.tool ?? '');
   const emit = (event: PlanRunEvent) =>
     tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
   return {

@@ -6,8 +6,8 @@ import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
 import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
-import type { ParsedStep, StepState } from './plan-run.js';
-import { resolveArguments } from './resolve-arguments.js';
+import { type ParsedStep, type StepState, stepOf } from './plan-run.js';
+import { resolveArguments, type Scope } from './resolve-arguments.js';
 import type { RunRecord } from './run-record.js';
 
 export interface StepCall {
@@ -49,10 +49,10 @@ export interface StepParts {
 const MAX_DELAY_MS = 10_000;
 const WAITING_CODES = new Set(['needs_approval', 'approval_pending']);
 
-export async function runStep(step: ParsedStep, parts: StepParts): Promise<void> {
+export async function runStep(step: ParsedStep, parts: StepParts, item?: Scope['item']): Promise<void> {
   const { record } = parts;
   const before = record.states.get(step.id);
-  const resolved = resolveArguments(step, record.states);
+  const resolved = resolveArguments(step, { states: record.states, inputs: record.plan.inputs, item });
   const { arguments: input, sources } = resolved;
   const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: input, ...(sources ? { sources } : {}) };
   if (resolved.issues.length > 0) {
@@ -134,7 +134,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   };
   try {
     await pRetry(call, {
-      retries: retry.steps?.[step.id] ?? retry.retries ?? 0,
+      retries: retry.steps?.[stepOf(step.id)] ?? retry.retries ?? 0,
       minTimeout: retry.delayMs ?? 500,
       maxTimeout: MAX_DELAY_MS,
       randomize: (retry.delayMs ?? 500) > 0,
@@ -180,7 +180,7 @@ function toState(result: CallResult, base: Base): StepState {
   return { ...base, status: 'failed', failure };
 }
 
-function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<StepState['failure']> {
+export function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<StepState['failure']> {
   return { code, reason, next, ...(issues ? { issues } : {}) };
 }
 
@@ -190,17 +190,18 @@ function findEarlier(
   input: Record<string, unknown>,
   { earlier, hide, filled }: Pick<RunRecord, 'earlier' | 'hide' | 'filled'>,
 ): Omit<StepState, keyof Base> | undefined {
-  const same = earlier?.plan.steps.filter((step) => step.tool === tool).map(({ id }) => earlier.steps[id]);
-  const isSame = (state: StepState | undefined) =>
-    isDeepStrictEqual(filled(tool, state?.arguments), filled(tool, state?.isMasked ? hide(tool, input) : input));
-  const found = same?.filter(isSame) ?? [];
+  const ids = new Set(earlier?.plan.steps.filter((step) => step.tool === tool).map(({ id }) => id));
+  const same = Object.values(earlier?.steps ?? {}).filter(({ id }) => ids.has(stepOf(id)));
+  const isSame = (state: StepState) =>
+    isDeepStrictEqual(filled(tool, state.arguments), filled(tool, state.isMasked ? hide(tool, input) : input));
+  const found = same.filter(isSame);
   // Of one that is masked nobody can tell whether it was about the same secret.
-  const done = found.find((state) => state?.status === 'done' && !state.isMasked);
+  const done = found.find((state) => state.status === 'done' && !state.isMasked);
   if (done) {
     const notes = [...(done.notes ?? []), `not run again: step ${done.id} of the plan before made this call`];
     return { status: 'done', output: done.output, ...(done.content ? { content: done.content } : {}), notes };
   }
-  const open = found.find((state) => state && (state.status === 'done' || isOutcomeOpen(state)));
+  const open = found.find((state) => state.status === 'done' || isOutcomeOpen(state));
   return open && unknownOutcome(`step ${open.id} of the plan before made this call, and may have taken effect`);
 }
 

@@ -1,8 +1,8 @@
 /** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
-import { referencesIn } from '../../core/planning/references.js';
-import { type ParsedPlan, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
+import { findReferences, type Root, referencesIn } from '../../core/planning/references.js';
+import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
 export interface OrderedPlan {
   readonly plan: ParsedPlan;
@@ -16,16 +16,18 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
   if (!parsed.ok) throw unusable(parsed.issues);
   const plan = parsed.value;
   const ids = new Set(plan.steps.map(({ id }) => id));
-  const needs = new Map(
-    plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referredIn(step.arguments)])]),
-  );
+  const needs = new Map(plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referredBy(step)])]));
   const twice = plan.steps.filter(({ id }, place) => plan.steps.findIndex((other) => other.id === id) < place);
   const unknown = [...needs].flatMap(([id, needed]) =>
     [...needed]
       .filter((other) => !ids.has(other))
       .map((other) => `${id}: needs "${other}", which is no step of the plan`),
   );
-  const issues = [...twice.map(({ id }) => `${id}: two steps have this id`), ...unknown];
+  const issues = [
+    ...twice.map(({ id }) => `${id}: two steps have this id`),
+    ...unknown,
+    ...plan.steps.flatMap(controlIssues(plan)),
+  ];
   const problems = issues.length > 0 ? issues : findCircle(needs);
   if (problems.length > 0) throw unusable(problems);
   return { plan, needs };
@@ -35,9 +37,41 @@ function unusable(issues: readonly string[]): WinnowError {
   return new WinnowError('invalid_request', `The plan can't be run: ${issues.join('; ')}.`, { issues });
 }
 
-function referredIn(values: unknown): string[] {
-  return referencesIn(values).map(({ step }) => step);
+/** The steps whose results a step uses. */
+export function referredBy({ arguments: given, each, when }: ParsedStep): string[] {
+  return referencesIn([given, each, when?.value]).map(({ step }) => step);
 }
+
+/** What a reference of a step may begin with besides a step. */
+export function rootsOf({ inputs }: Pick<ParsedPlan, 'inputs'>, { each }: Pick<ParsedStep, 'each'>): Root[] {
+  return [...(inputs ? (['input'] as const) : []), ...(each === undefined ? [] : (['item'] as const))];
+}
+
+/** What stands under `each` and `when` must be one reference, and inputs must be there. */
+function controlIssues(plan: ParsedPlan): (step: ParsedStep) => string[] {
+  const inputs = Object.keys(plan.inputs ?? {});
+  return (step) => {
+    const { id, each, when } = step;
+    const roots = rootsOf(plan, step);
+    const isOne = (text: string, own: readonly Root[]) => findReferences(text, own)[0]?.whole === true;
+    const unknown = referencesIn([step.arguments, each, when?.value], roots).filter(
+      ({ step: root, path: [name] }) => root === 'input' && !inputs.includes(String(name)),
+    );
+    return [
+      ...(each === undefined ||
+      isOne(
+        each,
+        roots.filter((root) => root !== 'item'),
+      )
+        ? []
+        : [`${id}.each: ${ONE}`]),
+      ...(when === undefined || isOne(when.value, roots) ? [] : [`${id}.when.value: ${ONE}`]),
+      ...unknown.map(({ text }) => `${id}: "${text}" is no input of the plan; it has ${inputs.join(', ')}`),
+    ];
+  };
+}
+
+const ONE = 'must be one reference, such as "${s1.items}"';
 
 /** Takes away, again and again, the steps that need no other; what is left goes round in a circle. */
 function findCircle(needs: OrderedPlan['needs']): string[] {

@@ -42,6 +42,7 @@ export const FAILURE_TABLE = {
   output_too_large: { ran: 'yes', retry: false, next: 'Ask for less at once, by a filter or a smaller page.' },
   output_invalid: { ran: 'yes', retry: false, next: 'Use another tool: the result is not what this one promises.' },
   unresolved_reference: { ran: 'no', retry: false, next: 'Refer to a field that the result holds, or plan again.' },
+  items_failed: { ran: 'no', retry: false, next: 'See why these items failed; resuming runs them again.' },
   outcome_unknown: {
     ran: 'maybe',
     retry: false,

@@ -1,13 +1,17 @@
 /** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
 export interface Reference {
   readonly text: string;
+  /** A step, or a `Root`. */
   readonly step: string;
   readonly path: readonly (string | number)[];
   /** It stands alone, so the value keeps its type; else it is put into the text around it. */
   readonly whole: boolean;
 }
 
-const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*)\}/gu;
+/** What else a reference may begin with where a plan has it: the item of a loop, an input of a plan that is kept. */
+export type Root = 'item' | 'input';
+
+const REFERENCE = formOf([]);
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 /** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
@@ -15,8 +19,14 @@ const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
 const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
-export function findReferences(text: string): Reference[] {
-  return [...text.matchAll(REFERENCE)].map((match) => ({
+function formOf(roots: readonly Root[]): RegExp {
+  const path = /(?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*/u.source;
+  return new RegExp(`\\$\\{(${['s\\d+', ...roots].join('|')})(${path})\\}`, 'gu');
+}
+
+/** @param roots that this place of the plan has; elsewhere such a text is a text. Default: none */
+export function findReferences(text: string, roots: readonly Root[] = []): Reference[] {
+  return [...text.matchAll(roots.length === 0 ? REFERENCE : formOf(roots))].map((match) => ({
     text: match[0],
     step: match[1] ?? '',
     path: parsePath(match[2] ?? ''),
@@ -25,8 +35,8 @@ export function findReferences(text: string): Reference[] {
 }
 
 /** Parts of a text that look like references but are malformed: a wrong one must not pass as a text. */
-export function findBroken(text: string): string[] {
-  const rest = text.replace(REFERENCE, '');
+export function findBroken(text: string, roots: readonly Root[] = []): string[] {
+  const rest = text.replace(formOf(roots), '');
   return rest === text && ALONE.test(text) ? [text] : (rest.match(LOOKALIKE) ?? []);
 }
 
@@ -43,8 +53,8 @@ export interface Leaf {
   readonly text: string;
 }
 
-export function referencesIn(value: unknown): (Reference & { readonly leaf: Leaf })[] {
-  return textsIn(value).flatMap((leaf) => findReferences(leaf.text).map((found) => ({ ...found, leaf })));
+export function referencesIn(value: unknown, roots: readonly Root[] = []): (Reference & { readonly leaf: Leaf })[] {
+  return textsIn(value).flatMap((leaf) => findReferences(leaf.text, roots).map((found) => ({ ...found, leaf })));
 }
 
 export function textsIn(value: unknown, path: readonly (string | number)[] = []): Leaf[] {

@@ -16,7 +16,7 @@ const OUTPUT = {
 function resolve(args: Record<string, unknown>, state: Partial<StepState> = {}) {
   const done: StepState = { id: 's1', status: 'done', attempts: 1, output: OUTPUT, ...state };
   const step = { id: 's2', tool: 't', arguments: args, purpose: '', dependsOn: [] };
-  return resolveArguments(step, new Map([['s1', done]]));
+  return resolveArguments(step, { states: new Map([['s1', done]]) });
 }
 
 describe('a reference', () => {

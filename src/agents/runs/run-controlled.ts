@@ -1,0 +1,96 @@
+/**
+ * A step with `each` or `when`: which calls of its one tool there are is read from results, never which tool. It is skipped
+ * where its condition does not hold; with `each` it is run once an item, and each of these is a step of its own.
+ */
+import { jsonTypeOf } from '../../core/catalog/schema/json.js';
+import { findReferences } from '../../core/planning/references.js';
+import { fail } from '../sandbox/failure.js';
+import { type Condition, isOpen, type ParsedStep, type StepState } from './plan-run.js';
+import { lookUp, type Scope } from './resolve-arguments.js';
+import { failureOf, runStep, type StepParts } from './run-step.js';
+import { rootsOf } from './step-order.js';
+
+/** More is work for a batch, not for one run of a plan. */
+const MAX_ITEMS = 100;
+
+/** @param inTurn waits until a further call may be made, then does the work */
+export async function runControlled(
+  step: ParsedStep,
+  parts: StepParts,
+  inTurn: (work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { record } = parts;
+  if (step.each === undefined) return inTurn(() => runWhere(step, parts));
+  const items = readItems(step, record);
+  if (typeof items === 'string') return record.setStep(refused(step.id, items));
+  const steps = items.map((_, place) => ({ ...step, id: `${step.id}[${place}]` }));
+  for (const { id } of steps) if (!record.states.has(id)) await record.setStep({ id, status: 'pending', attempts: 0 });
+  await Promise.all(
+    steps.map(async (one, place) => {
+      if (isOpen(record.states.get(one.id))) await inTurn(() => runWhere(one, parts, items[place]));
+    }),
+  );
+  const states = steps.flatMap(({ id }) => record.states.get(id) ?? []);
+  // Cancelled on the way: it goes on when the run is resumed.
+  if (!states.some(({ status }) => status === 'pending')) await record.setStep(together(step.id, states));
+}
+
+type Item = NonNullable<Scope['item']>;
+
+/** The items of a step with `each`, or why there are none. */
+function readItems({ each = '' }: ParsedStep, record: StepParts['record']): Item[] | string {
+  const [reference] = findReferences(each, rootsOf(record.plan, {}));
+  const found = reference && lookUp(reference, { states: record.states, inputs: record.plan.inputs });
+  if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${each}" has no value`;
+  const { value, isMasked } = found;
+  if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;
+  if (value.length > MAX_ITEMS) return `"${each}" has ${value.length} items, and at most ${MAX_ITEMS} are run`;
+  return value.map((one) => ({ value: one, isMasked }));
+}
+
+async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promise<void> {
+  const { record, signal } = parts;
+  if (signal.aborted) return;
+  const scope = { states: record.states, inputs: record.plan.inputs, item };
+  const held = step.when ? judge(step, step.when, scope) : true;
+  if (typeof held === 'string') return record.setStep(refused(step.id, held));
+  if (held) return runStep(step, parts, item);
+  return record.setStep({ id: step.id, status: 'skipped', attempts: 0, notes: ['its condition does not hold'] });
+}
+
+/** Whether the condition holds, or why nobody can say. */
+function judge(step: ParsedStep, { value: written, is, to }: Condition, scope: Scope): boolean | string {
+  const [reference] = findReferences(written, rootsOf(scope, step));
+  const found = reference && lookUp(reference, scope);
+  if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${written}" has no value`;
+  const { value } = found;
+  if (is === 'empty' || is === 'filled') return isEmpty(value) === (is === 'empty');
+  if (is === 'equal' || is === 'different') return (value === to) === (is === 'equal');
+  if (typeof value === 'number' && typeof to === 'number') return is === 'above' ? value > to : value < to;
+  if (typeof value === 'string' && typeof to === 'string') return is === 'above' ? value > to : value < to;
+  return `"${written}" is ${jsonTypeOf(value)} and can't be ${is} ${JSON.stringify(to)}`;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === null || value === undefined || value === '';
+}
+
+function refused(id: string, reason: string): StepState {
+  return { id, status: 'failed', attempts: 0, failure: failureOf(fail('unresolved_reference', `${id}: ${reason}`)) };
+}
+
+/** What a step with `each` came to: the list of what its items gave, or why it has none. */
+function together(id: string, states: readonly StepState[]): StepState {
+  const attempts = states.reduce((sum, state) => sum + state.attempts, 0);
+  const waiting = states.find(({ status }) => status === 'needs_approval');
+  const broken = states.filter(({ status }) => status === 'failed' || status === 'unknown');
+  const [first] = broken;
+  if (waiting) return { id, attempts, status: 'needs_approval' };
+  if (!first?.failure) {
+    const output = states.flatMap((state) => (state.status === 'done' ? [state.output ?? null] : []));
+    return { id, attempts, status: 'done', output };
+  }
+  const reason = `${broken.length} of ${states.length} items are not done, first ${first.id}: ${first.failure.reason}`;
+  return { id, attempts, status: 'failed', failure: { ...first.failure, code: 'items_failed', reason } };
+}
