@@ -10,6 +10,7 @@ import { type Adaptation, type AdaptationOptions, createAdaptation } from './ada
 import type { Definitions } from './definitions.js';
 import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from './index/kept-index.js';
 import type { IndexStatus, ToolIndex } from './index/tool-index.js';
+import { createKeptPlans, type KeptPlans } from './kept-plans.js';
 import { createKeptRules, type KeptRules } from './kept-rules.js';
 import { createAuditWriter } from './ledger.js';
 import type { CatalogReload } from './live-catalog.js';
@@ -88,6 +89,7 @@ export interface Agents {
   /** Undefined: nothing is counted. */
   readonly metrics: Metrics | undefined;
   readonly plans: PlanRuns;
+  readonly keptPlans: KeptPlans;
   readonly policy: PolicySource['current'];
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
@@ -179,6 +181,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   }
 
   const { definitions } = parts;
+  const keptPlans = createKeptPlans({ catalog, store: store.plans, audit, clock });
   return {
     router,
     catalog,
@@ -189,11 +192,13 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index,
     metrics,
     policy: policy.current,
+    keptPlans,
     plans: createPlanRuns({
       router,
       sandbox,
       catalog,
       store: store.planRuns,
+      kept: keptPlans,
       planner: replanner,
       maxBytes: options?.quotas?.runBytes,
     }),

@@ -16,7 +16,7 @@ import { canonicalHash } from './approvals/canonical-json.js';
 import { destinationOf } from './approvals/destination.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/store.js';
+import type { DocumentRecord, Documents } from './store/documents.js';
 
 /** All that a model or a person is shown of a tool, and where it goes. */
 const definitionSchema = z.record(z.string(), z.unknown());

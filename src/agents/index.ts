@@ -13,6 +13,7 @@ export type {
   SearchOutput,
   SessionView,
 } from './contracts.js';
+export { createKeptPlans, type KeptPlan, type KeptPlans } from './kept-plans.js';
 export { createCallLog, withCallLog } from './logging/call-log.js';
 export type { RouterOptions, RouterParts } from './parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './policy/policy.js';
@@ -20,6 +21,7 @@ export { fixedPolicy, openPolicyFile, type PolicySource } from './policy/policy-
 export { createPrivateTools, type PrivateTools } from './private-tools.js';
 export type { Approval, AuditEntry, TelemetryEvent } from './records.js';
 export { type AskOptions, createRouter, type Router } from './router.js';
+export { type ArazzoOptions, toArazzo, toMermaid } from './runs/draw-plan.js';
 export type { PlanRun, PlanRunEvent, RunnablePlan, StepState } from './runs/plan-run.js';
 export { createReplanner } from './runs/replanner.js';
 export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './runs/run-plan.js';

@@ -12,7 +12,7 @@ import { parse } from '../core/parse.js';
 import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/store.js';
+import type { DocumentRecord, Documents } from './store/documents.js';
 
 /** More would be a catalogue: each request is held against all of them. */
 export const MAX_KEPT_RULES = 200;

@@ -12,7 +12,7 @@ import { WinnowError } from '../core/errors.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
-import type { DocumentRecord, Documents } from './store/store.js';
+import type { DocumentRecord, Documents } from './store/documents.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
 export const privateEntrySchema = z

@@ -114,6 +114,8 @@ const AUDIT_EVENTS = [
   'definition_accepted',
   'private_tool_added',
   'private_tool_removed',
+  'plan_kept',
+  'plan_removed',
   'rule_put',
   'rule_removed',
   'learnt_approved',

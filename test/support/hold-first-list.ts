@@ -1,4 +1,4 @@
-import type { Documents } from '../../src/agents/store/store.js';
+import type { Documents } from '../../src/agents/store/documents.js';
 
 /** The store, with a first reading that comes in only after `release`. */
 export function holdFirstList(store: Documents): { held: Documents; release: () => void } {

@@ -1,7 +1,7 @@
 /** Digests that say whether two values are the same, and from which no value can be computed: HMAC-SHA-256 (RFC 2104). */
 import { createHmac, randomBytes } from 'node:crypto';
 import { createOpening } from '../../core/kept.js';
-import type { Documents } from '../store/store.js';
+import type { Documents } from '../store/documents.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** In hexadecimal. Errors as for `canonicalJson`. */

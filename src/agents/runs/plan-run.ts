@@ -22,7 +22,10 @@ export type Condition = z.output<typeof conditionSchema>;
 
 const inputSchema = z.strictObject({
   description: z.string().optional(),
-  value: z.unknown().describe('Of this run, where one is given; else the default. Without any the run must bring it.'),
+  value: z
+    .unknown()
+    .optional()
+    .describe('Of this run, where one is given; else the default. Without any the run must bring it.'),
 });
 
 export const runnablePlanSchema = z.object({

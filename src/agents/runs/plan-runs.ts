@@ -6,29 +6,44 @@ import { WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
+import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { PlanRuns as StoredRuns } from '../store/store.js';
-import { type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
+import { fillInputs } from './fill-inputs.js';
+import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
 import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
-export const runPlanInputSchema = z.strictObject({
-  session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
-  plan: runnablePlanSchema.describe('As POST /v1/plan answers it; only goal and steps count.'),
-  dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
-  retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
-  replanWithOutputs: z
-    .boolean()
-    .default(false)
-    .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
-  request: requestSchema
-    .optional()
-    .describe(
-      'What the plan is for. With it, a failed run is planned again once. A new plan with other tools or values is `paused`.',
-    ),
-});
+export const runPlanInputSchema = z
+  .strictObject({
+    session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
+    plan: runnablePlanSchema.optional().describe('As POST /v1/plan answers it; only goal, inputs and steps count.'),
+    kept: z
+      .strictObject({ name: planNameSchema, hash: keptPlanSchema.shape.hash.optional() })
+      .optional()
+      .describe("In place of `plan`: a kept one of the session's user; with its hash, no other than that."),
+    inputs: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('What differs in this run, by the names of the plan.'),
+    dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
+    retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+    replanWithOutputs: z
+      .boolean()
+      .default(false)
+      .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
+    request: requestSchema
+      .optional()
+      .describe(
+        'What the plan is for. With it, a failed run is planned again once. A new plan with other tools or values is `paused`.',
+      ),
+  })
+  .refine(({ plan, kept }) => (plan === undefined) !== (kept === undefined), {
+    path: ['plan'],
+    error: 'give a plan, or the name of one under `kept`: one of the two',
+  });
 export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
 export const resumePlanInputSchema = z.strictObject({
@@ -53,6 +68,8 @@ export interface PlanRuns {
 
 export interface PlanRunParts {
   router: Router;
+  /** Where plans are kept under a name. Default: nowhere. */
+  kept?: Pick<KeptPlans, 'get'> | undefined;
   sandbox: Sandbox;
   catalog: () => Catalog;
   store: StoredRuns;
@@ -61,7 +78,7 @@ export interface PlanRunParts {
   maxBytes?: number | undefined;
 }
 
-export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBytes }: PlanRunParts): PlanRuns {
+export function createPlanRuns({ router, sandbox, catalog, store, planner, kept, maxBytes }: PlanRunParts): PlanRuns {
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
     const { isRepeatable, secretsOf } = createToolRunner(sandbox, tools);
@@ -70,9 +87,10 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBy
   }
 
   return {
-    async run({ session: id, plan, dryRun, retries, request, replanWithOutputs }, ask = {}) {
+    async run({ session: id, dryRun, retries, request, replanWithOutputs, ...what }, ask = {}) {
       const session = await router.session(id, ask);
       const { user } = session;
+      const plan = fillInputs(await planOf(what, user), what.inputs);
       if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
       const asked = request && { ...request, user, session: id };
       const replan =
@@ -92,6 +110,20 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBy
       return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
     },
   };
+
+  /** @throws WinnowError `not_found`; `conflict` where it was changed since; `invalid_request` */
+  async function planOf(what: Pick<RunPlanRequest, 'plan' | 'kept'>, user: string | undefined): Promise<ParsedPlan> {
+    if (what.plan) return what.plan;
+    if (!what.kept || !kept || user === undefined)
+      throw new WinnowError('invalid_request', 'kept: only the session of a user has kept plans. Give a plan.');
+    const { name, hash } = what.kept;
+    const found = await kept.get(user, name);
+    if (hash === undefined || hash === found.hash) return found.plan;
+    throw new WinnowError(
+      'conflict',
+      `The plan "${name}" was changed since: its hash is ${found.hash}. Read it again.`,
+    );
+  }
 
   /** What a session may not find is not planned with. Asked when it comes to that, since most runs need no second plan. */
   function planningIn(id: string, { plan }: Pick<Planner, 'plan'>, ask: RunOptions): Planner['plan'] {

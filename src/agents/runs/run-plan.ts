@@ -11,7 +11,7 @@ import { resolveArguments } from './resolve-arguments.js';
 import { runControlled } from './run-controlled.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknownOutcome } from './run-step.js';
-import { newReach, orderSteps, referredBy } from './step-order.js';
+import { newReach, orderSteps, referencesOf } from './step-order.js';
 
 export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
@@ -140,9 +140,9 @@ async function runSteps(parts: StepParts, concurrency: number, stop: AbortContro
       return record.setStep({ ...state, status: 'blocked', failure });
     }
     if (others.some(({ status }) => status !== 'done' && status !== 'skipped')) return;
-    const absent = referredBy(step).find((other) => record.states.get(other)?.status === 'skipped');
+    const absent = referencesOf(step).find((one) => record.states.get(one.step)?.status === 'skipped');
     if (absent !== undefined)
-      return record.setStep({ ...state, status: 'skipped', notes: [`it refers to ${absent}, which was skipped`] });
+      return record.setStep({ ...state, status: 'skipped', notes: [`it refers to ${absent.step}, which was skipped`] });
     await runControlled(step, parts, (work) => queue.add(work));
   }
 

@@ -1,7 +1,7 @@
 /** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
-import { findReferences, type Root, referencesIn } from '../../core/planning/references.js';
+import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
 export interface OrderedPlan {
@@ -16,7 +16,9 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
   if (!parsed.ok) throw unusable(parsed.issues);
   const plan = parsed.value;
   const ids = new Set(plan.steps.map(({ id }) => id));
-  const needs = new Map(plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referredBy(step)])]));
+  const needs = new Map(
+    plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referencesOf(step).map((one) => one.step)])]),
+  );
   const twice = plan.steps.filter(({ id }, place) => plan.steps.findIndex((other) => other.id === id) < place);
   const unknown = [...needs].flatMap(([id, needed]) =>
     [...needed]
@@ -37,9 +39,9 @@ function unusable(issues: readonly string[]): WinnowError {
   return new WinnowError('invalid_request', `The plan can't be run: ${issues.join('; ')}.`, { issues });
 }
 
-/** The steps whose results a step uses. */
-export function referredBy({ arguments: given, each, when }: ParsedStep): string[] {
-  return referencesIn([given, each, when?.value]).map(({ step }) => step);
+/** What a step uses of the results of others. */
+export function referencesOf({ arguments: given, each, when }: ParsedStep): Reference[] {
+  return referencesIn([given, each, when?.value]);
 }
 
 /** What a reference of a step may begin with besides a step. */

@@ -15,7 +15,7 @@ export interface ToolRunner {
   readonly secretsOf: SecretsOf;
 }
 
-const secretsIn = oncePer(
+export const secretsIn = oncePer(
   ({ inputSchema: input, outputSchema: output }: Tool): Secrets => ({
     names: [input, output ?? {}].flatMap(secretArgumentNames),
     input,

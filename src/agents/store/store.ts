@@ -3,6 +3,7 @@
  * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
  */
 import type { ArgumentSources } from '../../core/result.js';
+import type { Documents } from './documents.js';
 
 /** What a query asks for: the texts that a record must have. */
 type Texts<Names extends string> = { readonly [Name in Names]?: string | undefined };
@@ -221,25 +222,6 @@ export interface PlanRuns {
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
 }
 
-/** Named JSON values of an owner: private tools of a user, rules, snapshots of an index. */
-export interface DocumentRecord {
-  readonly owner: string;
-  readonly name: string;
-  readonly content: unknown;
-  readonly updatedAt: string;
-}
-
-export interface Documents {
-  put(document: DocumentRecord): Promise<void>;
-  /** Keeps what is there under this owner and name. */
-  add(document: DocumentRecord): Promise<void>;
-  get(owner: string, name: string): Promise<DocumentRecord | undefined>;
-  /** In order of owner and name. Default: of all owners. */
-  list(owner?: string): Promise<DocumentRecord[]>;
-  /** False when there was none. */
-  remove(owner: string, name: string): Promise<boolean>;
-}
-
 /** Something learnt from use. One entry for each level, subject, kind and key. */
 export interface WeightRecord {
   /** For whom it holds: `person`, `project` or `all`. */
@@ -283,6 +265,8 @@ export interface Store {
   readonly snapshots: Documents;
   /** Of tools, as they were accepted; by origin and name. */
   readonly definitions: Documents;
+  /** That users keep, by their name. */
+  readonly plans: Documents;
   /** Made by the servers for themselves; shown to nobody. */
   readonly keys: Documents;
   readonly weights: Weights;

@@ -2,7 +2,7 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { isObject, sameJson } from '../catalog/schema/json.js';
+import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
@@ -14,6 +14,7 @@ import {
   findReferences,
   type Leaf,
   type Reference,
+  type Root,
   referencesIn,
   renderPath,
   textsIn,
@@ -26,6 +27,10 @@ export interface DraftStep {
   dependsOn?: readonly string[] | undefined;
   purpose?: string | undefined;
   from?: Readonly<Record<string, SourceName>> | undefined;
+  /** A reference to a list: the step is run for each of its items. The planner itself writes no loops. */
+  each?: string | undefined;
+  /** A reference whose value decides whether the step is run. */
+  when?: { readonly value: string } | undefined;
 }
 
 export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
@@ -33,29 +38,31 @@ export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: str
 export interface CheckOptions {
   /** Whether what was left out is written down where the tool's schema has a default for it. Default: false. */
   defaults?: boolean;
+  /** Names of what a run of the plan is given. Default: it is given nothing. */
+  inputs?: readonly string[] | undefined;
 }
 
 export function checkPlan(
   draft: readonly DraftStep[],
   tools: ReadonlyMap<string, Tool>,
-  { defaults = false }: CheckOptions = {},
+  { defaults = false, inputs }: CheckOptions = {},
 ): CheckedPlan {
   const references = draft.reduce((sum, step) => sum + countReferences(step), 0);
   if (references > MOST_REFERENCES)
     return { ok: false, issues: [`steps: ${references} references, more than ${MOST_REFERENCES}; make several plans`] };
   const issues: string[] = [];
-  const earlier = new Map<string, Tool | undefined>();
+  const earlier = new Map<string, Producer | undefined>(inputs ? [['input', toProducer(inputs)]] : []);
   const whole: Step[] = [];
   for (const [place, step] of draft.entries()) {
     const id = `s${place + 1}`;
     if (step.id !== id) issues.push(`${step.id}.id: must be "${id}", since steps are numbered from s1 on`);
     const tool = tools.get(step.tool);
     if (tool) {
-      const settled = settle(step, { tool, earlier }, { defaults });
+      const settled = settle(step, placeOf(step, tool, earlier), { defaults });
       issues.push(...settled.issues);
       if (issues.length === 0) whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
-    earlier.set(step.id, tool);
+    earlier.set(step.id, step.each === undefined ? tool : tool && listOf(tool));
   }
   return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
 }
@@ -92,11 +99,38 @@ function withDefaults(from: DraftStep['from'], given: Arguments, filled: Argumen
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-type Earlier = ReadonlyMap<string, Tool | undefined>;
+/** What references can go back to: a tool, an item of a list, what the run is given. */
+type Producer = Pick<Tool, 'name' | 'outputSchema'> & { readonly what?: string };
+type Earlier = ReadonlyMap<string, Producer | undefined>;
 
 interface StepPlace {
   tool: Tool;
   earlier: Earlier;
+  /** What a reference may begin with here besides a step. */
+  roots: readonly Root[];
+}
+
+function placeOf({ each }: DraftStep, tool: Tool, earlier: Map<string, Producer | undefined>): StepPlace {
+  const inputs: Root[] = earlier.has('input') ? ['input'] : [];
+  if (each === undefined) return { tool, earlier, roots: inputs };
+  const [list] = findReferences(each, inputs);
+  const lists = list && earlier.get(list.step)?.outputSchema;
+  const found = lists && list && subschemaAt(lists, list.path);
+  const schema = found && subschemaAt(found, [0]);
+  const item = { name: 'item', what: 'an item', ...(schema ? { outputSchema: schema } : {}) };
+  return { tool, earlier: new Map([...earlier, ['item', item]]), roots: [...inputs, 'item'] };
+}
+
+function toProducer(inputs: readonly string[]): Producer {
+  const properties = Object.fromEntries(inputs.map((name) => [name, {}]));
+  return { name: 'input', outputSchema: { type: 'object', properties, additionalProperties: false } };
+}
+
+/** What a step with `each` gives: the results of its items. */
+function listOf({ name, outputSchema }: Tool): Producer {
+  if (!outputSchema) return { name, outputSchema: { type: 'array' } };
+  const { $defs, definitions } = outputSchema;
+  return { name, outputSchema: withoutUndefined({ type: 'array', items: outputSchema, $defs, definitions }) };
 }
 
 /** `s1.code` where the result of s1 has a field `code`: nobody writes that for its own sake. */
@@ -107,11 +141,11 @@ function findBare(text: string, earlier: Earlier): string[] {
   return field && Object.keys(field).length > 0 ? [text] : [];
 }
 
-function checkStep(step: DraftStep, { tool, earlier }: StepPlace): string[] {
+function checkStep(step: DraftStep, { tool, earlier, roots }: StepPlace): string[] {
   const { input } = fittedSchemas(tool);
-  const references = referencesIn(step.arguments);
+  const references = referencesIn(step.arguments, roots);
   const broken = textsIn(step.arguments).flatMap((leaf) =>
-    [...findBroken(leaf.text), ...findBare(leaf.text, earlier)].map(
+    [...findBroken(leaf.text, roots), ...findBare(leaf.text, earlier)].map(
       (text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`,
     ),
   );
@@ -119,6 +153,10 @@ function checkStep(step: DraftStep, { tool, earlier }: StepPlace): string[] {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, reference.leaf.path), earlier });
     return problem ? [`${at(step, reference.leaf)}: ${problem}`] : [];
   });
+  const control = [
+    ...controlProblems(`${step.id}.each`, step.each, { earlier, roots, wanted: { type: 'array' } }),
+    ...controlProblems(`${step.id}.when.value`, step.when?.value, { earlier, roots, wanted: {} }),
+  ];
   const unknownOrder = (step.dependsOn ?? [])
     .filter((id) => !earlier.has(id))
     .map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
@@ -130,8 +168,20 @@ function checkStep(step: DraftStep, { tool, earlier }: StepPlace): string[] {
     ...misfits.map((issue) => issue.replace('arguments.(arguments)', 'arguments')),
     ...broken,
     ...wrong,
+    ...control,
     ...unknownOrder,
   ];
+}
+
+function controlProblems(
+  place: string,
+  text: string | undefined,
+  { earlier, roots, wanted }: { earlier: Earlier; roots: readonly Root[]; wanted: JsonSchema },
+): string[] {
+  return referencesIn(text, roots).flatMap((reference) => {
+    const problem = referenceProblem(reference, { wanted, earlier });
+    return problem ? [`${place}: ${problem}`] : [];
+  });
 }
 
 /**
@@ -160,7 +210,7 @@ function referenceProblem(
   const found = subschemaAt(producer.outputSchema, reference.path);
   if (found === undefined) {
     const fields = fieldsOf(producer.outputSchema);
-    return `"${reference.text}": the result of ${producer.name} has no field ${renderPath(reference.path)}${fields ? `; it has ${fields}` : ''}`;
+    return `"${reference.text}": ${producer.what ?? `the result of ${producer.name}`} has no field ${renderPath(reference.path)}${fields ? `; it has ${fields}` : ''}`;
   }
   if (reference.whole && wanted !== undefined && !fits(found, wanted))
     return `"${reference.text}" is ${typeName(found)}, and ${typeName(wanted)} is asked for`;
@@ -168,7 +218,7 @@ function referenceProblem(
 }
 
 function finish(step: DraftStep, tool: Tool): Step {
-  const referred = referencesIn(step.arguments).map((reference) => reference.step);
+  const referred = referencesIn([step.arguments, step.each, step.when?.value]).map((reference) => reference.step);
   return {
     id: step.id,
     tool: step.tool,

@@ -85,6 +85,26 @@ describe('secrets in a run', () => {
     expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'now' });
   });
 
+  it('that come as an input of the run are kept nowhere either, and are asked for again', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ act: [waiting, done('acted')] });
+    const options = { run: script.run, store, secretsOf };
+    const steps = [{ id: 's1', tool: 'act', arguments: { pin: '${input.pin}', text: 'for ${input.who}' } }];
+    const inputs = { pin: { value: 'hunter-22' }, who: { value: 'ann' } };
+    await runPlan({ steps, inputs }, { ...options, runId: 'r' });
+    expect(script.calls[0]?.arguments).toEqual({ pin: 'hunter-22', text: 'for ann' });
+    const kept = JSON.stringify(await store.get('r'));
+    expect(kept).toContain('for ann');
+    expect(kept).not.toContain('hunter-22');
+    const asked = await resumePlan('r', options);
+    expect(asked.steps.s1?.failure?.issues).toEqual([
+      's1.arguments.pin: "${input.pin}" is secret and was not kept; resume with a value for this argument',
+    ]);
+    const run = await resumePlan('r', { ...options, arguments: { s1: { pin: 'hunter-22' } } });
+    expect(run.state).toBe('done');
+    expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'for ann' });
+  });
+
   it('in results that a step still needs are asked for, too', async () => {
     const { resume, script } = await pause(LOGIN, ['s2', 'act', { text: '${s1.ticket}' }]);
     const failed = await resume();

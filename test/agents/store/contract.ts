@@ -386,13 +386,14 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('documents', () => {
+      const document = (owner: string, name: string, content: unknown) => ({
+        owner,
+        name,
+        content,
+        updatedAt: at(0),
+      });
+
       it('are kept by owner and name, each kind apart', async () => {
-        const document = (owner: string, name: string, content: unknown) => ({
-          owner,
-          name,
-          content,
-          updatedAt: at(0),
-        });
         await store.privateTools.put(document('bob', 'mail', { risk: 'low' }));
         await store.privateTools.put(document('ann', 'Mail', 1));
         await store.privateTools.put(document('ann', 'diary', null));
@@ -407,6 +408,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.privateTools.list('bob')).toHaveLength(1);
         expect(await store.privateTools.remove('ann', 'diary')).toBe(true);
         expect(await store.privateTools.remove('ann', 'diary')).toBe(false);
+      });
+
+      it('are replaced by one of those who change what they have read', async () => {
+        const first = document('ann', 'morning', { steps: [1, { b: 2, a: 'é' }] });
+        expect(await store.plans.replace(first, undefined)).toBe(true);
+        expect(await store.plans.replace(document('ann', 'morning', 'x'), undefined)).toBe(false);
+        const before = await store.plans.get('ann', 'morning');
+        const changes = ['a', 'b', 'c'].map((content) => document('ann', 'morning', content));
+        const done = await Promise.all(changes.map((change) => store.plans.replace(change, before)));
+        expect(done.filter((isDone) => isDone)).toHaveLength(1);
+        expect(await store.plans.get('ann', 'morning')).toEqual(changes[done.indexOf(true)]);
+        expect(await store.plans.replace(first, document('bob', 'morning', null))).toBe(false);
         expect(await store.rules.get('ann', 'diary')).toMatchObject({ content: 'a rule' });
       });
     });

@@ -6,6 +6,7 @@ import { type AnswerWork, leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
+import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
 import type { Route } from './route.js';
@@ -27,6 +28,7 @@ export function agentRoutes(agents: Agents): Route[] {
     ...indexRoutes(agents),
     ...adaptationRoutes(agents),
     ...privateToolRoutes(agents),
+    ...keptPlanRoutes(agents),
     ...ruleRoutes(agents),
     ...(agents.definitions ? definitionRoutes(agents.definitions) : []),
   ];

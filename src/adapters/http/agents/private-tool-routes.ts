@@ -1,17 +1,14 @@
 /** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
-import type { Caller } from '../../../agents/contracts.js';
 import { privateEntrySchema } from '../../../agents/private-tools.js';
 import type { Tool } from '../../../core/catalog/tool.js';
-import { WinnowError } from '../../../core/errors.js';
 import { listedToolSchema } from '../tool-routes.js';
+import { ofUserSchema, ownerOf } from './owner.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/private-tools';
-const user = z.string().min(1).max(256).optional().describe('Whose; counts only where no gateway says who asks.');
-const ofSchema = z.strictObject({ user });
-const addSchema = z.strictObject({ user, tool: privateEntrySchema });
+const addSchema = ofUserSchema.extend({ tool: privateEntrySchema });
 const toolSchema = listedToolSchema.extend({
   keywords: z.array(z.string()),
   aliases: z.array(z.string()),
@@ -30,7 +27,7 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
       path: BASE,
       operationId: 'listPrivateTools',
       summary: 'Your own tools',
-      query: ofSchema,
+      query: ofUserSchema,
       answer: { name: 'PrivateToolList', schema: z.object({ tools: z.array(toolSchema).describe('By name.') }) },
       handle: ({ query, caller }) => ({ tools: privateTools.list(ownerOf(caller, query.user)).map(toView) }),
     }),
@@ -56,7 +53,7 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
       path: `${BASE}/:id`,
       operationId: 'removePrivateTool',
       summary: 'Remove a tool of your own, by its name',
-      query: ofSchema,
+      query: ofUserSchema,
       answer: { name: 'RemovedPrivateTool', schema: z.object({ removed: z.string() }) },
       async handle({ id, query, caller }) {
         await privateTools.remove(ownerOf(caller, query.user), id);
@@ -64,13 +61,6 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
       },
     }),
   ];
-}
-
-function ownerOf(caller: Caller | undefined, named: string | undefined): string {
-  const owner = caller ? caller.user : named;
-  if (owner !== undefined) return owner;
-  const issues = [caller ? 'x-winnow-user: name the user whose tools are meant' : 'user: name whose tools are meant'];
-  throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
 }
 
 /** Only what is described: `metadata` may be anything. */

@@ -1,6 +1,7 @@
 /** What is kept under names: documents, a collection for each kind, and what was learnt from use. */
 import type { Kysely } from 'kysely';
-import type { DocumentRecord, Documents, WeightQuery, WeightRecord, Weights } from '../store.js';
+import type { DocumentRecord, Documents } from '../documents.js';
+import type { WeightQuery, WeightRecord, Weights } from '../store.js';
 import { matching, type Tables, toRecord, toRow } from './tables.js';
 
 export function createSqlDocuments(database: Kysely<Tables>, collection: string): Documents {
@@ -17,6 +18,21 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       await insert(document)
         .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doUpdateSet({ content, updatedAt }))
         .execute();
+    },
+
+    async replace(document, before) {
+      const { content, updatedAt } = toRow(document);
+      const written = await (before
+        ? database
+            .updateTable('documents')
+            .set({ content, updatedAt })
+            .where(matching({ equal: { collection, ...toRow(before) } }))
+            .returning('name')
+        : insert(document)
+            .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
+            .returning('name')
+      ).execute();
+      return written.length > 0;
     },
 
     async add(document) {

@@ -31,6 +31,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     rules: createSqlDocuments(database, 'rules'),
     snapshots: createSqlDocuments(database, 'snapshots'),
     definitions: createSqlDocuments(database, 'definitions'),
+    plans: createSqlDocuments(database, 'plans'),
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),

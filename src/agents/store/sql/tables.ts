@@ -3,11 +3,11 @@
  * missing in a record is null in its row, and what is nested is JSON.
  */
 import { type Generated, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { DocumentRecord } from '../documents.js';
 import type {
   ApprovalRecord,
   AuditRecord,
   CallRecord,
-  DocumentRecord,
   EnablementRecord,
   PlanRunRecord,
   SessionRecord,

@@ -273,3 +273,65 @@ describe('rules over HTTP', () => {
     expect(model.calls.at(-1)?.prompt.system).toContain('file_list');
   });
 });
+
+/** Plans that a user keeps over HTTP: run by their name, drawn, and never learnt of by another. */
+describe('kept plans over HTTP', () => {
+  const ANN = { user: 'ann' };
+  const PLAN = {
+    inputs: { path: {} },
+    steps: [{ id: 's1', tool: 'file_read', arguments: { path: '${input.path}' } }],
+  };
+
+  it('go from being kept to runs with other inputs, and are gone when they are removed', async () => {
+    const { ask, runs } = await startAgentServer();
+    const kept = await ask('POST /v1/kept-plans', { name: 'morning', plan: PLAN }, ANN);
+    expect([kept.status, kept.body]).toMatchObject([201, { name: 'morning', plan: { inputs: { path: {} } } }]);
+    const { hash } = kept.body;
+    const { body: opened } = await ask('POST /v1/sessions', {}, ANN);
+    await ask(`POST /v1/sessions/${opened.id}/enable`, { names: ['file_read'] }, ANN);
+    const run = (more: object) =>
+      ask('POST /v1/plans/run', { session: opened.id, kept: { name: 'morning', hash }, ...more }, ANN);
+    for (const path of ['a', 'b']) expect((await run({ inputs: { path } })).body.state).toBe('done');
+    expect(runs).toEqual(['file_read a', 'file_read b']);
+    expect((await run({})).body).toMatchObject({ status: 400, issues: ['inputs: give a value for path'] });
+    expect((await run({ inputs: { path: 'a', pth: 'b' } })).body.issues).toEqual([
+      'inputs: the plan has no input "pth"; it has path; near: path',
+    ]);
+    expect((await run({ plan: PLAN })).body.issues).toEqual([
+      'plan: give a plan, or the name of one under `kept`: one of the two',
+    ]);
+    const changed = await ask(
+      'POST /v1/kept-plans',
+      { name: 'morning', plan: { ...PLAN, goal: 'x' }, replaces: hash },
+      ANN,
+    );
+    expect(changed.status).toBe(201);
+    expect((await run({ inputs: { path: 'a' } })).body).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await ask('GET /v1/kept-plans', undefined, ANN)).body.plans).toEqual([changed.body]);
+    expect((await ask('GET /v1/kept-plans/morning/mermaid', undefined, ANN)).body.mermaid).toContain('s1: file_read');
+    expect((await ask('GET /v1/kept-plans/morning/arazzo', undefined, ANN)).body.workflows[0].workflowId).toBe(
+      'morning',
+    );
+    expect((await ask('DELETE /v1/kept-plans/morning', undefined, ANN)).body).toEqual({ removed: 'morning' });
+    expect((await ask('GET /v1/kept-plans/morning', undefined, ANN)).status).toBe(404);
+  });
+
+  it('are of one user: another finds, runs, changes and removes none of them', async () => {
+    const { ask } = await startAgentServer();
+    await ask('POST /v1/kept-plans', { name: 'morning', plan: PLAN }, ANN);
+    const bob = { user: 'bob' };
+    const { body: opened } = await ask('POST /v1/sessions', {}, bob);
+    expect((await ask('GET /v1/kept-plans?user=ann', undefined, bob)).body.plans).toEqual([]);
+    const run = { session: opened.id, kept: { name: 'morning' }, inputs: { path: 'a' } };
+    for (const [request, body] of [
+      ['GET /v1/kept-plans/morning', undefined],
+      ['DELETE /v1/kept-plans/morning?user=ann', undefined],
+      ['POST /v1/plans/run', run],
+    ] as const)
+      expect((await ask(request, body, bob)).body).toMatchObject({
+        status: 404,
+        detail: 'You keep no plan "morning".',
+      });
+    expect((await ask('GET /v1/kept-plans/morning', undefined, ANN)).status).toBe(200);
+  });
+});

@@ -56,6 +56,7 @@ const FIELDS: Record<string, readonly unknown[]> = {
   query: ['zebra', 'file', 'diary of ann', 'letters'],
   arguments: [{ path: 'a' }, { path: 'b' }, {}],
   plan: PLANS,
+  kept: ['nothing', 'letters'].map((name) => ({ name })),
   by: [{ user: 'ann' }, { user: 'olga', roles: ['operator'] }],
 };
 /** Needs a model. */
@@ -134,6 +135,7 @@ export function beginningOf(side: Side): Command[] {
     ask('POST /v1/sessions', {}),
     ask('POST /v1/private-tools', { tool: { ...ENTRIES[2], name: `of_${side}` } }),
     ask('POST /v1/private-tools', { tool: { ...ENTRIES[2], instructions: `Of ${side}.` } }),
+    ask('POST /v1/kept-plans', { name: 'nothing', plan: { goal: `Of ${side}.`, steps: [step('s1', 'file_read')] } }),
     ask(`POST ${SESSIONS}/${session}/enable`, { names: ['file_read', 'file_delete', `my__of_${side}`] }),
     ask(`POST ${SESSIONS}/${session}/call`, { tool: 'file_delete', arguments: { path: 'a' } }),
     ask('POST /v1/approvals', { session, tool: 'file_delete', arguments: { path: 'b' } }),

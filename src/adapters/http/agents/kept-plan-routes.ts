@@ -1,0 +1,82 @@
+/** Plans that a user keeps under a name, over HTTP: always the caller's own, as private tools are. */
+import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.js';
+import { keepPlanSchema, keptPlanSchema } from '../../../agents/kept-plans.js';
+import { toArazzo, toMermaid } from '../../../agents/runs/draw-plan.js';
+import { ofUserSchema, ownerOf } from './owner.js';
+import { type Route, route } from './route.js';
+
+const BASE = '/v1/kept-plans';
+const KEPT = { name: 'KeptPlan', schema: keptPlanSchema };
+
+export function keptPlanRoutes({ keptPlans }: Pick<Agents, 'keptPlans'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: BASE,
+      operationId: 'listKeptPlans',
+      summary: 'Your kept plans, by name',
+      query: ofUserSchema,
+      answer: { name: 'KeptPlanList', schema: z.object({ plans: z.array(keptPlanSchema) }) },
+      handle: async ({ query, caller }) => ({ plans: await keptPlans.list(ownerOf(caller, query.user)) }),
+    }),
+    route({
+      method: 'POST',
+      path: BASE,
+      operationId: 'keepPlan',
+      summary: 'Keep a plan under a name, or put it in the place of the one that you read',
+      description:
+        'It is checked against the tools that you see today. A secret argument has to be an input: no secret is kept. ' +
+        'POST /v1/plans/run runs it by its name, with the inputs of that run.',
+      body: { name: 'KeepPlanRequest', schema: keepPlanSchema.extend(ofUserSchema.shape) },
+      answer: KEPT,
+      status: 201,
+      handle: ({ body: { user, ...plan }, caller }) => keptPlans.keep(ownerOf(caller, user), plan),
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id`,
+      operationId: 'getKeptPlan',
+      summary: 'A kept plan, by its name',
+      query: ofUserSchema,
+      answer: KEPT,
+      handle: ({ id, query, caller }) => keptPlans.get(ownerOf(caller, query.user), id),
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id/mermaid`,
+      operationId: 'drawKeptPlan',
+      summary: 'The plan as a flowchart of Mermaid',
+      query: ofUserSchema,
+      answer: { name: 'MermaidPlan', schema: z.object({ mermaid: z.string() }) },
+      async handle({ id, query, caller }) {
+        const { plan } = await keptPlans.get(ownerOf(caller, query.user), id);
+        return { mermaid: toMermaid(plan) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id/arazzo`,
+      operationId: 'exportKeptPlan',
+      summary: 'The plan as an Arazzo workflow over this interface',
+      query: ofUserSchema,
+      answer: { name: 'ArazzoDocument', schema: z.looseObject({ arazzo: z.string() }) },
+      async handle({ id, query, caller }) {
+        const { plan, name } = await keptPlans.get(ownerOf(caller, query.user), id);
+        return toArazzo(plan, { name });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${BASE}/:id`,
+      operationId: 'removeKeptPlan',
+      summary: 'Remove a kept plan, by its name',
+      query: ofUserSchema,
+      answer: { name: 'RemovedKeptPlan', schema: z.object({ removed: z.string() }) },
+      async handle({ id, query, caller }) {
+        await keptPlans.remove(ownerOf(caller, query.user), id);
+        return { removed: id };
+      },
+    }),
+  ];
+}

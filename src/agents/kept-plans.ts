@@ -1,0 +1,173 @@
+/**
+ * Plans that a user keeps under a name: checked against the tools of today when they are kept, told apart by a hash, run
+ * again with other inputs. No secret is kept: what a tool's schema marks secret has to be an input.
+ */
+import { z } from 'zod';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { createScope } from '../core/catalog/scope.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
+import { nearHint } from '../core/nearest-name.js';
+import { checkPlan } from '../core/planning/check-plan.js';
+import { MASK } from '../core/secret-forms.js';
+import { canonicalHash } from './approvals/canonical-json.js';
+import { instantSchema } from './contracts.js';
+import type { WriteAudit } from './ledger.js';
+import { createHiding } from './runs/mask-secrets.js';
+import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
+import { orderSteps } from './runs/step-order.js';
+import { secretsIn } from './runs/tool-runner.js';
+import type { DocumentRecord, Documents } from './store/documents.js';
+
+/** More of one user would be a library, which belongs into a repository. */
+const MAX_PLANS = 200;
+const MAX_BYTES = 262_144;
+
+export const planNameSchema = z
+  .string()
+  .regex(/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,99}$/u, 'letters, digits, "_", "." and "-", at most 100')
+  .describe('Of the plan, among those of its user.');
+const hashSchema = z.string().regex(/^[0-9a-f]{64}$/u, 'a SHA-256 in hexadecimal');
+
+export const keepPlanSchema = z.strictObject({
+  name: planNameSchema,
+  plan: runnablePlanSchema.describe('As POST /v1/plan answers it, with inputs, `each` and `when` where you add them.'),
+  replaces: hashSchema
+    .optional()
+    .describe('The hash of the plan that it takes the place of, as you read it. Absent: none may have this name.'),
+});
+export type KeepPlan = z.output<typeof keepPlanSchema>;
+
+export const keptPlanSchema = z.object({
+  name: planNameSchema,
+  hash: hashSchema.describe('Of goal, inputs and steps: the same plan has the same one.'),
+  plan: runnablePlanSchema,
+  updatedAt: instantSchema,
+});
+export type KeptPlan = z.output<typeof keptPlanSchema>;
+
+export interface KeptPlansParts {
+  /** With the tools of all users; each plan is checked against those that its user sees. */
+  catalog: () => Catalog;
+  store: Documents;
+  /** Told of each change after it is in the store. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+/** Each method throws WinnowError `store_failed`. A plan of another user looks like one that does not exist. */
+export interface KeptPlans {
+  /** @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces` */
+  keep(user: string, plan: KeepPlan): Promise<KeptPlan>;
+  /** @throws WinnowError `not_found` */
+  get(user: string, name: string): Promise<KeptPlan>;
+  /** In order of name. */
+  list(user: string): Promise<KeptPlan[]>;
+  /** @throws WinnowError `not_found` */
+  remove(user: string, name: string): Promise<void>;
+}
+
+/**
+ * Plans by name, for each user their own.
+ * @example
+ * const plans = createKeptPlans({ catalog: () => catalog, store: store.plans });
+ * await plans.keep('ann', { name: 'morning', plan });
+ */
+export function createKeptPlans({ catalog, store, audit, clock = () => new Date() }: KeptPlansParts): KeptPlans {
+  async function find(user: string, name: string): Promise<KeptPlan | undefined> {
+    const found = await store.get(user, name);
+    return found && parseKept(found);
+  }
+
+  return {
+    async keep(user, { name, plan, replaces }) {
+      checkKept(plan, createScope(catalog())({ user }).byName);
+      const own = await store.list(user);
+      const before = own.find((one) => one.name === name);
+      if (!before && own.length >= MAX_PLANS)
+        throw unusable([`name: you keep ${own.length} plans, and more are not kept; remove one first`]);
+      const updatedAt = clock().toISOString();
+      const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
+      const isCurrent = replaces === (before && parseKept(before).hash);
+      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before)))
+        throw conflict(name, before !== undefined);
+      await audit?.({ event: 'plan_kept', outcome: 'allowed', user, reason: `${name} ${kept.hash}` });
+      return kept;
+    },
+
+    async get(user, name) {
+      const kept = await find(user, name);
+      if (!kept) throw unknown(name);
+      return kept;
+    },
+
+    list: async (user) => (await store.list(user)).map(parseKept),
+
+    async remove(user, name) {
+      if (!(await store.remove(user, name))) throw unknown(name);
+      await audit?.({ event: 'plan_removed', outcome: 'allowed', user, reason: name });
+    },
+  };
+}
+
+function parseKept({ name, content, updatedAt }: DocumentRecord): KeptPlan {
+  const plan = runnablePlanSchema.parse(content);
+  return { name, hash: canonicalHash(plan), plan, updatedAt };
+}
+
+/** @throws WinnowError `invalid_request` */
+function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
+  const bytes = Buffer.byteLength(JSON.stringify(plan));
+  if (bytes > MAX_BYTES) throw unusable([`plan: it has ${bytes} bytes, and ${MAX_BYTES} are kept at most`]);
+  orderSteps(plan);
+  const unknown = plan.steps.filter(({ tool }) => !tools.has(tool));
+  if (unknown.length > 0) {
+    const names = [...tools.keys()];
+    throw unusable(unknown.map(({ id, tool }) => `${id}.tool: there is no tool "${tool}"${nearHint(tool, names)}`));
+  }
+  const used = new Map(plan.steps.flatMap(({ tool }) => [[tool, tools.get(tool)] as const]).flatMap(present));
+  const checked = checkPlan(plan.steps, used, { inputs: plan.inputs && Object.keys(plan.inputs) });
+  const issues = [...(checked.ok ? [] : checked.issues), ...secretsOf(plan, used)];
+  if (issues.length > 0) throw unusable(issues);
+}
+
+function present<Key, Value>([key, value]: readonly [Key, Value | undefined]): (readonly [Key, Value])[] {
+  return value === undefined ? [] : [[key, value]];
+}
+
+/** Secrets that stand in the plan itself, each with what to write instead. */
+function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
+  const hiding = createHiding((name) => {
+    const tool = tools.get(name);
+    return tool && secretsIn(tool);
+  });
+  const hidden = hiding.plan(plan);
+  const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { value }]) => value === MASK);
+  const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
+    placesOf(given).map(
+      (path) => `${id}.arguments.${path}: is secret and not kept; make it an input, "\${input.NAME}"`,
+    ),
+  );
+  return [...inputs.map(([name]) => `inputs.${name}.value: is secret and not kept; leave it out`), ...inSteps];
+}
+
+function placesOf(value: unknown, path: readonly string[] = []): string[] {
+  if (value === MASK) return [path.join('.')];
+  if (!Array.isArray(value) && !isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) => placesOf(part, [...path, key]));
+}
+
+function unusable(issues: readonly string[]): WinnowError {
+  return new WinnowError('invalid_request', `The plan can't be kept: ${issues.join('; ')}.`, { issues });
+}
+
+function conflict(name: string, isThere: boolean): WinnowError {
+  const what = isThere ? `A plan "${name}" is kept with another hash` : `No plan "${name}" is kept any more`;
+  return new WinnowError('conflict', `${what}. Read it again, and give its hash as "replaces".`);
+}
+
+function unknown(name: string): WinnowError {
+  return new WinnowError('not_found', `You keep no plan "${name.slice(0, 100)}".`);
+}

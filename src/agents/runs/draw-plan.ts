@@ -1,0 +1,174 @@
+/** A plan in the forms of others: a graph for people (Mermaid), a workflow for programs that run such (Arazzo). */
+import { isObject } from '../../core/catalog/schema/json.js';
+import { WinnowError } from '../../core/errors.js';
+import { findReferences, type Reference, type Root, renderPath, textsIn } from '../../core/planning/references.js';
+import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
+import { orderSteps, referencesOf, rootsOf } from './step-order.js';
+
+/**
+ * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow tells which field goes along
+ * it; a dotted one is order alone.
+ * @throws WinnowError `invalid_request` for a plan that can't be run
+ * @example
+ * console.log(toMermaid({ steps: [{ id: 's1', tool: 'list_rooms', arguments: {} }] }));
+ */
+export function toMermaid(given: RunnablePlan): string {
+  const { plan, needs } = orderSteps(given);
+  // Names of steps may be words of Mermaid's own, such as `end`.
+  const nodeOf = new Map(plan.steps.map(({ id }, place) => [id, `n${place + 1}`]));
+  const lines = plan.steps.flatMap((step) => {
+    const { id, tool, each, when } = step;
+    const loop = each === undefined ? [] : [`for each ${each}`];
+    const condition = when ? [`when ${when.value} is ${when.is} ${JSON.stringify(when.to)}`] : [];
+    const label = [`${id}: ${tool}`, ...loop, ...condition].map(quoted).join('<br/>');
+    const used = referencesOf(step);
+    const arrows = [...(needs.get(id) ?? [])].map((other) => {
+      const fields = used
+        .filter((reference) => reference.step === other)
+        .map(({ path }) => renderPath(path) || 'result');
+      const arrow = fields.length === 0 ? '-.->' : `-- "${quoted([...new Set(fields)].join(', '))}" -->`;
+      return `  ${nodeOf.get(other)} ${arrow} ${nodeOf.get(id)}`;
+    });
+    return [`  ${nodeOf.get(id)}["${label}"]`, ...arrows];
+  });
+  return ['flowchart TD', ...lines].join('\n');
+}
+
+/** All that could end a text or be markup, by its number. */
+function quoted(text: string): string {
+  return text.replace(/[^\p{L}\p{N} _.,:$]/gu, (character) => `#${character.codePointAt(0)};`);
+}
+
+// Arazzo 1.0.1, https://spec.openapis.org/arazzo/v1.0.1.html: each step is a call of Winnow's own HTTP interface, so that
+// whoever runs the workflow passes the same gate.
+
+export interface ArazzoOptions {
+  /** Of the workflow: letters, digits, "_" and "-". */
+  readonly name: string;
+  /** Default: `1.0.0`. */
+  readonly version?: string | undefined;
+  /** Of Winnow's OpenAPI document. Default: `./openapi.json`. */
+  readonly openapiUrl?: string | undefined;
+}
+
+/**
+ * The plan as an Arazzo document. A run of it needs the id of a session as the input `session`.
+ * @throws WinnowError `invalid_request` for a plan that can't be run, or that Arazzo has no words for: loops, conditions
+ * @example
+ * const document = toArazzo(plan, { name: 'morning' });
+ */
+export function toArazzo(
+  given: RunnablePlan,
+  { name, version = '1.0.0', openapiUrl = './openapi.json' }: ArazzoOptions,
+) {
+  const { plan, needs } = orderSteps(given);
+  const steps = inOrder(plan.steps, needs);
+  const issues = [
+    ...steps
+      .filter(({ each, when }) => each !== undefined || when)
+      .map(({ id }) => `${id}: Arazzo has no loop or condition`),
+    ...(plan.inputs && Object.hasOwn(plan.inputs, SESSION)
+      ? [`inputs: "${SESSION}" is the input for the session`]
+      : []),
+    ...steps.flatMap(readAsExpression),
+  ];
+  if (issues.length > 0)
+    throw new WinnowError('invalid_request', `The plan has no form in Arazzo: ${issues.join('; ')}.`, { issues });
+  const taken = steps.flatMap(referencesOf);
+  const workflow = {
+    workflowId: name,
+    ...(plan.goal === '' ? {} : { summary: plan.goal }),
+    inputs: inputSchemaOf(plan),
+    steps: steps.map((step) => ({
+      stepId: step.id,
+      ...(step.purpose === '' ? {} : { description: step.purpose }),
+      operationId: 'callTool',
+      parameters: [{ name: 'id', in: 'path', value: `$inputs.${SESSION}` }],
+      requestBody: {
+        contentType: 'application/json',
+        payload: { tool: step.tool, arguments: withExpressions(step.arguments, rootsOf(plan, step)) },
+      },
+      successCriteria: [{ condition: '$statusCode == 200' }, { condition: '$response.body#/ok == true' }],
+      outputs: Object.fromEntries(
+        [{ path: [] }, ...taken.filter((reference) => reference.step === step.id)].map(({ path }) => [
+          outputName(path),
+          `$response.body#/output${path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`,
+        ]),
+      ),
+    })),
+  };
+  return {
+    arazzo: '1.0.1',
+    info: { title: plan.goal || name, version },
+    sourceDescriptions: [{ name: 'winnow', url: openapiUrl, type: 'openapi' }],
+    workflows: [workflow],
+  };
+}
+
+const SESSION = 'session';
+
+/** Arazzo runs steps as they stand there. */
+function inOrder(steps: readonly ParsedStep[], needs: ReadonlyMap<string, ReadonlySet<string>>): ParsedStep[] {
+  const ordered = new Map<string, ParsedStep>();
+  const add = (step: ParsedStep): void => {
+    if (ordered.has(step.id)) return;
+    for (const other of steps) if (needs.get(step.id)?.has(other.id)) add(other);
+    ordered.set(step.id, step);
+  };
+  for (const step of steps) add(step);
+  return [...ordered.values()];
+}
+
+function inputSchemaOf({ inputs = {} }: ParsedPlan) {
+  const own = Object.entries(inputs).map(([name, { description, value }]) => [
+    name,
+    { ...(description === undefined ? {} : { description }), ...(value === undefined ? {} : { default: value }) },
+  ]);
+  const required = Object.entries(inputs).filter(([, { value }]) => value === undefined);
+  return {
+    type: 'object',
+    properties: {
+      [SESSION]: { type: 'string', description: 'In whose name the tools are called.' },
+      ...Object.fromEntries(own),
+    },
+    required: [SESSION, ...required.map(([name]) => name)],
+  };
+}
+
+/** A letter for each place of the path would not be read; two paths that differ in other characters differ in the digits. */
+function outputName(path: Reference['path']): string {
+  const plain = renderPath(path);
+  if (plain === '') return 'result';
+  const codes = (text: string) => `_${[...text].map((character) => character.codePointAt(0)?.toString(16)).join('_')}_`;
+  return plain.replace(/[^A-Za-z0-9.-]+/gu, codes);
+}
+
+function withExpressions(value: unknown, roots: readonly Root[]): unknown {
+  if (typeof value === 'string') {
+    const references = findReferences(value, roots);
+    if (references[0]?.whole) return toExpression(references[0]);
+    return references.reduce(
+      (text, reference) => text.replace(reference.text, () => `{${toExpression(reference)}}`),
+      value,
+    );
+  }
+  if (Array.isArray(value)) return value.map((item) => withExpressions(item, roots));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withExpressions(part, roots)]));
+}
+
+function toExpression({ step, path }: Reference): string {
+  if (step !== 'input') return `$steps.${step}.outputs.${outputName(path)}`;
+  const [name, ...rest] = path;
+  return `$inputs.${name}${rest.length > 0 ? `#/${rest.join('/')}` : ''}`;
+}
+
+/** A text that would be taken for an expression has no way to be a text. */
+function readAsExpression({ id, arguments: given }: ParsedStep): string[] {
+  return textsIn(given)
+    .filter(({ text }) => EXPRESSION.test(text))
+    .map(({ path }) => `${id}.arguments.${renderPath(path)}: Arazzo would read it as an expression`);
+}
+
+const EXPRESSION =
+  /^\$(?:url|method|statusCode|request|response|inputs|outputs|steps|workflows|sourceDescriptions|components)\b|\{\$(?!\{)/u;
