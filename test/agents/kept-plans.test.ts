@@ -221,7 +221,7 @@ describe('a plan in the forms of others', () => {
   it('is an Arazzo workflow over the calls of a session, in an order that works', () => {
     const document = toArazzo(FLAT, { name: 'tell-ann' });
     expect(document).toMatchObject({
-      arazzo: '1.0.1',
+      arazzo: '1.1.0',
       info: { title: 'Tell Ann' },
       sourceDescriptions: [{ type: 'openapi' }],
     });
@@ -235,7 +235,7 @@ describe('a plan in the forms of others', () => {
           operationId: 'callTool',
           parameters: [{ name: 'id', in: 'path', value: '$inputs.session' }],
           requestBody: { payload: { tool: 'list_rooms', arguments: { city: '$inputs.city' } } },
-          outputs: { result: '$response.body#/output', 'rooms_5b_0_5d_.id': '$response.body#/output/rooms/0/id' },
+          outputs: { result: '$response.body#/output', 'rooms_5b_0_5d_-id': '$response.body#/output/rooms/0/id' },
         },
         {
           stepId: 's2',
@@ -243,7 +243,7 @@ describe('a plan in the forms of others', () => {
             payload: {
               arguments: {
                 to: '$inputs.to',
-                body: expect.stringContaining('First: {$steps.s1.outputs.rooms_5b_0_5d_.id} of {$steps.s1.outputs.'),
+                body: expect.stringContaining('First: {$steps.s1.outputs.rooms_5b_0_5d_-id} of {$steps.s1.outputs.'),
               },
             },
           },

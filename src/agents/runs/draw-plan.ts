@@ -39,7 +39,7 @@ function quoted(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:$]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-// Arazzo 1.0.1, https://spec.openapis.org/arazzo/v1.0.1.html: each step is a call of Winnow's own HTTP interface, so that
+// Arazzo 1.1.0, https://spec.openapis.org/arazzo/v1.1.0.html: each step is a call of Winnow's own HTTP interface, so that
 // whoever runs the workflow passes the same gate.
 
 export interface ArazzoOptions {
@@ -98,7 +98,7 @@ export function toArazzo(
     })),
   };
   return {
-    arazzo: '1.0.1',
+    arazzo: '1.1.0',
     info: { title: plan.goal || name, version },
     sourceDescriptions: [{ name: 'winnow', url: openapiUrl, type: 'openapi' }],
     workflows: [workflow],
@@ -135,12 +135,10 @@ function inputSchemaOf({ inputs = {} }: ParsedPlan) {
   };
 }
 
-/** A letter for each place of the path would not be read; two paths that differ in other characters differ in the digits. */
+/** Two paths have two names: what is no letter or digit is written by its number, but for the dot between two fields. */
 function outputName(path: Reference['path']): string {
-  const plain = renderPath(path);
-  if (plain === '') return 'result';
-  const codes = (text: string) => `_${[...text].map((character) => character.codePointAt(0)?.toString(16)).join('_')}_`;
-  return plain.replace(/[^A-Za-z0-9.-]+/gu, codes);
+  const codeOf = (character: string) => (character === '.' ? '-' : `_${character.codePointAt(0)?.toString(16)}_`);
+  return renderPath(path).replace(/[^A-Za-z0-9]/gu, codeOf) || 'result';
 }
 
 function withExpressions(value: unknown, roots: readonly Root[]): unknown {
