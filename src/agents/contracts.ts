@@ -245,11 +245,22 @@ export const progressSchema = z.object({
 });
 export type Progress = z.infer<typeof progressSchema>;
 
+/** What a server logs while it works on a call; data of its own choice. */
+export const logMessageSchema = z.object({
+  level: z.enum(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']),
+  logger: z.string().optional(),
+  data: z.unknown(),
+});
+export type LogMessage = z.infer<typeof logMessageSchema>;
+
+const metaSchema = z.record(z.string(), z.unknown()).optional().describe('`_meta` of the result of an MCP tool.');
+
 export const callResultSchema = z.discriminatedUnion('ok', [
   z.object({
     ok: z.literal(true),
     output: z.unknown().describe('For models and plans: what is encoded as base64 is in `content` alone.'),
     content: contentSchema,
+    meta: metaSchema,
     isStructured: z
       .literal(true)
       .optional()
@@ -265,6 +276,7 @@ export const callResultSchema = z.discriminatedUnion('ok', [
       .optional()
       .describe('With `approval_edited`: what was granted in place of the call.'),
     content: contentSchema,
+    meta: metaSchema,
   }),
 ]);
 export type CallResult = z.infer<typeof callResultSchema>;

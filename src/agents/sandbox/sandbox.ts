@@ -1,6 +1,6 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
-import type { CallResult, Progress } from '../contracts.js';
+import type { CallResult, LogMessage, Progress } from '../contracts.js';
 import { createAdmission } from './admission.js';
 import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
@@ -28,6 +28,8 @@ export interface SandboxCall {
   signal?: AbortSignal | undefined;
   /** Told what a tool says of its progress. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what the server of a tool logs while it works. Default: nobody is. */
+  onLog?: ((message: LogMessage) => void) | undefined;
   /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
   findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
@@ -45,9 +47,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** A tool that says more of its progress is heard, and goes on, but is not passed on. */
-const MAX_PROGRESS = 1_000;
-const MAX_PROGRESS_CHARACTERS = 1_000;
+/** A tool that says more of its progress, or logs more, is heard, and goes on, but is not passed on. */
+const MAX_MESSAGES = 1_000;
+const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /**
  * Checks arguments, bounds time, memory and rates of calls, and runs them by the first executor that can.
@@ -94,6 +96,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
         onProgress: limitProgress(call.onProgress, prolong),
+        onLog: call.onLog && limitLog(call.onLog),
       }),
     );
     void running.ended.then(place.leave);
@@ -152,10 +155,21 @@ export function createSandbox(parts: SandboxParts): Sandbox {
 }
 
 function limitProgress(tell: SandboxCall['onProgress'], prolong: () => void): (progress: Progress) => void {
-  let left = MAX_PROGRESS;
+  let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
     if (left-- <= 0) return;
-    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_CHARACTERS) }) });
+    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+  };
+}
+
+function limitLog(tell: (message: LogMessage) => void): (message: LogMessage) => void {
+  let left = MAX_MESSAGES;
+  return ({ level, logger, data }) => {
+    if (left-- <= 0) return;
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+    const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
+    const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
+    tell({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }

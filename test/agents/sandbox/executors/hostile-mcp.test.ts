@@ -16,12 +16,13 @@ afterEach(() => {
 
 type Answers = Readonly<Record<string, (response: ServerResponse, id: number) => void>>;
 
-/** `initialize` is answered as it should be. */
+/** `initialize` is answered as it should be; it knows nothing of 2026-07-28. */
 async function serve(answers: Answers): Promise<{ url: string }> {
   const server = createServer(async (request, response) => {
     if (request.method !== 'POST') return response.writeHead(405).end();
     const { method, id } = Object(await json(request));
     if (id === undefined) return response.writeHead(202).end();
+    if (method === 'server/discover') return response.writeHead(400).end();
     if (method !== 'initialize') return answers[method]?.(response, id);
     const result = {
       protocolVersion: '2025-06-18',

@@ -11,7 +11,7 @@ import type { Executor } from '../../../../src/agents/sandbox/executors/executor
 import { createMcpExecutor, readMcpContent } from '../../../../src/agents/sandbox/executors/mcp.js';
 import type { SandboxLimitsInput } from '../../../../src/agents/sandbox/limits.js';
 import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
-import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
+import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import type { Risk } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
 
@@ -118,7 +118,7 @@ describe('a tool of an MCP server', () => {
     expect(JSON.stringify(blocks.ok && blocks.output)).not.toMatch(/iVBOR|UklG|UEsD/u);
     expect(await call('error_picture')).toMatchObject({ code: 'tool_failed', content: MIXED.slice(0, 2) });
     const strange = { type: 'hologram', data: 'AAAA' };
-    expect(readMcpContent({ ok: true, content: [strange, MIXED[0]], isError: false })).toMatchObject({
+    expect(readMcpContent({ content: [strange, MIXED[0]], isError: false })).toMatchObject({
       content: [{ type: 'text', text: expect.stringContaining('"hologram"') }, MIXED[0]],
     });
   });
