@@ -337,7 +337,8 @@ describe('an MCP server on streamable HTTP', () => {
     // Ends when the server does, so that a session that is never given back fails the test and not the run.
     for (let line = await lines.next(); !line.done; line = await lines.next()) {
       counts.push(line.value);
-      if (line.value === 'sessions 0') break;
+      // The question for the newest revision, which this server does not know, comes before the session.
+      if (line.value === 'sessions 0' && counts.includes('sessions 1')) break;
     }
     expect(counts).toContain('sessions 1');
     expect(counts.at(-1)).toBe('sessions 0');
