@@ -136,6 +136,10 @@ export const searchOutputSchema = z.object({
   error: refusalSchema
     .optional()
     .describe('Why there are no matches: `index_not_ready`, `index_building` or `session_ended`.'),
+  down: z
+    .array(z.object({ server: z.string(), reason: z.string() }))
+    .optional()
+    .describe('Servers that are down, and why: their tools are missing here, or can not be called now.'),
   fallback: z.object({ suggestion: z.string() }).optional().describe('What to try when nothing here fits.'),
 });
 export type SearchOutput = z.infer<typeof searchOutputSchema>;

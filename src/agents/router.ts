@@ -122,8 +122,9 @@ export function createRouter(parts: RouterParts): Router {
   const quotas = parseQuotas(parts.options?.quotas);
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
-  const { alwaysOn } = parts;
-  const situationOf = createSituations({ sessions: store.sessions, catalog, policy, alwaysOn, clock, sessionIdleMs });
+  const { alwaysOn, whyDown } = parts;
+  const facts = { sessions: store.sessions, catalog, policy, alwaysOn, whyDown };
+  const situationOf = createSituations({ ...facts, clock, sessionIdleMs });
   const approvals = createApprovals({
     store: store.approvals,
     policy,

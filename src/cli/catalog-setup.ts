@@ -136,6 +136,7 @@ export async function openExecutors({
   const executors = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers, {
+      idleMs: config.mcpIdleMs,
       onLastWords: (facts) => logger.warn(facts, 'the MCP server did not start: the end of its stderr'),
     }),
     openHttp(config, logger),
@@ -255,6 +256,8 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
   return {
     canRun: (tool) => find(tool) !== undefined,
     defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
+    whyDown: (tool) => find(tool)?.whyDown?.(tool),
+    health: () => new Map(current.executors.flatMap((one) => [...(one.health?.() ?? [])])),
 
     async run(call) {
       const generation = current;

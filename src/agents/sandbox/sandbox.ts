@@ -2,7 +2,7 @@
 import type { Tool } from '../../core/catalog/tool.js';
 import type { CallResult, LogMessage, Progress } from '../contracts.js';
 import { createAdmission } from './admission.js';
-import type { Executor } from './executors/executor.js';
+import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { checkLimits, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
@@ -41,6 +41,10 @@ export interface Sandbox {
   prepare: typeof prepareArguments;
   /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
   isRepeatable(tool: Tool): boolean;
+  /** Why no call of the tool is tried now, for anybody. Undefined: it is tried. */
+  whyDown(tool: Tool): string | undefined;
+  /** Of the servers that were called. */
+  health(): ServerHealth;
   /** What of the limits is without effect on these tools: names that none of them has. */
   checkLimits(tools: readonly Tool[]): string[];
   /** Ends the connections and processes of all executors. Idempotent. */
@@ -64,12 +68,13 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const limits = resolveLimits(parts.limits);
   const admission = createAdmission(limits);
   const rates = createRateLimiter(parts.now);
+  const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
   const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
 
   async function run(call: SandboxCall): Promise<CallResult> {
     const startedAt = performance.now();
     const { tool } = call;
-    const executor = parts.executors.find((one) => one.canRun(tool));
+    const executor = executorOf(tool);
     if (!executor)
       return fail(
         'not_runnable',
@@ -147,6 +152,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     },
     prepare: prepareArguments,
     isRepeatable,
+    whyDown: (tool) => executorOf(tool)?.whyDown?.(tool),
+    health: () => new Map(parts.executors.flatMap((one) => [...(one.health?.() ?? [])])),
     checkLimits: (tools) => checkLimits(limits, tools),
     async close() {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));

@@ -36,6 +36,9 @@ export interface ExecutedWell {
 
 export type Executed = ExecutedWell | CallFailure;
 
+/** Servers that were tried -> what they did when they failed last, for anybody; undefined of those that answer. */
+export type ServerHealth = ReadonlyMap<string, string | undefined>;
+
 export interface Executor {
   /** By what the source of the tool says of it, see `runnerOf`. Of those that can, the first in a list runs it. */
   canRun(tool: Tool): boolean;
@@ -43,8 +46,10 @@ export interface Executor {
   run(call: ExecutorCall): Promise<Executed>;
   /** What a call gets where no limit says how long, in milliseconds. Default: 3,000, as for functions. */
   defaultTimeoutMs?(tool: Tool): number | undefined;
-  /** Why no call of the tool gets through now, for anybody. Default: calls are tried. */
+  /** Why no call of the tool is tried now, for anybody. Default: calls are tried. */
   whyDown?(tool: Tool): string | undefined;
+  /** Default: it calls no servers. */
+  health?(): ServerHealth;
   /** Gives connections and processes back. Idempotent. */
   close?(): Promise<void>;
 }

@@ -35,6 +35,10 @@ export interface McpLife {
   drop(session: McpSession): Promise<void>;
   /** Why it gets no calls now, for anybody. Undefined: it runs, or would be started. */
   whyDown(): string | undefined;
+  /** Whether it was started, or a start of it has failed. */
+  isTried(): boolean;
+  /** What it did, where its last start failed or it fails again and again. */
+  failure(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -42,7 +46,8 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
   const { connectTimeoutMs, idleMs, onLastWords, now } = options;
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
-  let trouble: { times: number; reason: string; until: number } | undefined;
+  let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
+  let isTried = false;
   let holders = 0;
   let stopping: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -54,11 +59,13 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     mine.then(
       (session) => {
         way = session.way;
+        isTried = true;
       },
       (error: unknown) => {
         if (opening === mine) opening = undefined;
         way = undefined;
-        noteTrouble(describeThrown(error));
+        isTried = true;
+        noteTrouble(describeThrown(error), { isStart: true });
         if (error instanceof McpFailure && error.lastWords !== '')
           onLastWords?.({ server: name, stderr: error.lastWords });
       },
@@ -66,10 +73,10 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return mine;
   }
 
-  function noteTrouble(reason: string): void {
+  function noteTrouble(reason: string, { isStart }: { isStart: boolean }): void {
     const times = (trouble?.times ?? 0) + 1;
     const pause = times <= FREE_STARTS ? 0 : FIRST_PAUSE_MS * 2 ** (times - FREE_STARTS - 1);
-    trouble = { times, reason, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
+    trouble = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
   }
 
   async function stop(): Promise<void> {
@@ -93,7 +100,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     const last = opening;
     if (last && (await last.catch(() => undefined)) === session && opening === last) {
       opening = undefined;
-      if (!session.isOpen()) noteTrouble('ended before it answered');
+      if (!session.isOpen()) noteTrouble('ended before it answered', { isStart: false });
     }
     await session.close();
   }
@@ -136,6 +143,8 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
     drop,
     whyDown,
+    isTried: () => isTried,
+    failure: () => (trouble?.isStart || whyDown() !== undefined ? trouble?.reason : undefined),
 
     close() {
       isClosed = true;

@@ -57,6 +57,10 @@ export function createMcpExecutor(
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
     canRun: (tool) => runnerOf(tool) === 'mcp' && lifeOf(tool) !== undefined,
     whyDown: (tool) => lifeOf(tool)?.whyDown(),
+    health: () => {
+      const tried = [...known].filter(([, { life }]) => life.isTried());
+      return new Map(tried.map(([name, { life }]) => [name, life.failure()]));
+    },
 
     async run(call) {
       const target = readMcpTarget(call.tool);

@@ -144,13 +144,18 @@ function firstWay(server: McpServer): Way {
 /** What a server of before streamable HTTP answers to it, by the specification. */
 const NOT_STREAMABLE = [400, 404, 405];
 
+/** A question that an old server does not know may end it, also later than the answer was waited for. */
+const MAYBE_OLD: readonly string[] = [
+  SdkErrorCode.EraNegotiationFailed,
+  SdkErrorCode.RequestTimeout,
+  SdkErrorCode.ConnectionClosed,
+];
+
 /** What to try after a failure: the handshake of before 2026-07-28, that revision alone, or SSE. */
 function wayAfter(error: unknown, { wire, era }: Way, server: McpServer): Way | undefined {
   if (error instanceof UnsupportedProtocolVersionError)
     return error.supported.includes(MODERN_VERSION) && era !== 'modern' ? { wire, era: 'modern' } : undefined;
-  const { code } = Object(error);
-  const isOfProbe = code === SdkErrorCode.EraNegotiationFailed || code === SdkErrorCode.RequestTimeout;
-  if (error instanceof SdkError && isOfProbe && era === 'any') return { wire, era: 'legacy' };
+  if (error instanceof SdkError && MAYBE_OLD.includes(error.code) && era === 'any') return { wire, era: 'legacy' };
   const isOld = wire === 'http' && NOT_STREAMABLE.includes(statusOf(error) ?? 0);
   return isOld && server.type === undefined ? { wire: 'sse', era: 'legacy' } : undefined;
 }

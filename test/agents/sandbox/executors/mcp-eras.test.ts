@@ -2,10 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
@@ -113,5 +115,87 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
     expect(await hanging).toMatchObject({ ok: false, code: 'cancelled' });
     await until('cancelled');
     expect(await call('empty')).toMatchObject({ ok: true, output: null });
+  });
+
+  (wire === 'sse' ? it : it.skip)('whose one stream ends in a call is opened anew by the next', async () => {
+    const seen = (await events()).length;
+    const hanging = call('hang');
+    while (!(await events()).slice(seen).includes('call hang')) await pause(5);
+    if ('url' in server) await fetch(new URL('/drop', server.url));
+    expect(await hanging).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect(await call('empty')).toMatchObject({ ok: true });
+  });
+});
+
+describe('a server of before 2026-07-28 that knows nothing of that revision', () => {
+  const SERVER = resolve('fixtures/sources/mcp-server.mjs');
+  const realTimeout = globalThis.setTimeout;
+  afterEach(() => void jest.restoreAllMocks());
+
+  /** Reads what it is sent, and becomes the real server only when the first line is as it wants it. */
+  const picky = (otherwise: string) => `
+    const { createInterface } = require('readline');
+    const { spawn } = require('child_process');
+    let server;
+    createInterface({ input: process.stdin })
+      .on('line', (line) => {
+        if (!server && !line.includes('"initialize"')) return ${otherwise};
+        server ??= spawn(process.execPath, [process.argv[1], 'notes'], { stdio: ['pipe', 'inherit', 'inherit'] });
+        server.stdin.write(line + '\\n');
+      })
+      .on('close', () => (server ? server.stdin.end() : process.exit()));
+  `;
+
+  it.each([
+    ['ends at it', 'process.exit(1)'],
+    ['is silent about it', 'undefined'],
+    ['answers nonsense to it', 'process.stdout.write("no JSON at all\\n")'],
+  ])('and %s is read all the same', async (_, otherwise) => {
+    // The silence is waited for, but not for as long.
+    const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+    const server = { command: process.execPath, args: ['-e', picky(otherwise), SERVER] };
+    const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { notes: server } }] });
+    expect(catalog.tools).toHaveLength(3);
+  });
+});
+
+describe('a server of 2026-07-28 that lies', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close().closeAllConnections());
+
+  it('loses the tool, or the block, that is of no form, and nothing else', async () => {
+    const answers: Record<string, object> = {
+      'server/discover': {
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        ttlMs: 0,
+        cacheScope: 'public',
+      },
+      'tools/list': { tools: [{ name: 'note' }, { name: 7 }, 'none'], nextCursor: null },
+      'tools/call': { content: [{ type: 'hologram' }, { type: 'text', text: 'words', extra: 1 }] },
+    };
+    server = createServer(async (request, response) => {
+      const { id, method } = Object(await json(request));
+      const result = { resultType: 'complete', ...answers[String(method)] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const servers = { bad: { url: `http://127.0.0.1:${Object(server.address()).port}/` } };
+    const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers }] });
+    expect(catalog.tools.map(({ name }) => name)).toEqual(['bad__note']);
+    const sandbox = createSandbox({ executors: [createMcpExecutor(servers)] });
+    const [tool] = catalog.tools;
+    const result = tool && (await sandbox.run({ tool, arguments: {} }));
+    expect(result).toMatchObject({
+      ok: true,
+      content: [
+        { type: 'text', text: expect.stringContaining('"hologram"') },
+        { type: 'text', text: 'words', extra: 1 },
+      ],
+    });
+    await sandbox.close();
   });
 });
