@@ -63,7 +63,8 @@ function createRemote({ url, headers }: RemoteServer, wire: Wire): SSEClientTran
       : new StreamableHTTPClientTransport(new URL(url), options);
   // Its one stream is the connection: opened anew by itself, it would be a session without a handshake.
   remote.onerror = (error) => {
-    if (error instanceof SseError) void remote.close();
+    // Not at once: the event source sets its timer for another try behind this.
+    if (error instanceof SseError) queueMicrotask(() => void remote.close());
   };
   return remote;
 }
