@@ -23,6 +23,7 @@ import type { Executor } from './sandbox/executors/executor.js';
 import type { SandboxLimitsInput } from './sandbox/limits.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createDiscovery, type DiscoveryParts } from './search/discovery.js';
+import { createDownServers, type DownServersParts } from './search/down-servers.js';
 import type { Store } from './store/store.js';
 import type { Metrics, MetricsOptions } from './telemetry/metrics.js';
 import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReportQuery } from './telemetry/rates.js';
@@ -32,6 +33,8 @@ export interface AgentsParts {
   store: Store;
   /** The tools of now without those that users have added; asked anew for each request, so it may be reloaded. */
   catalog: () => Catalog;
+  /** Of the last reading of the sources. Default: none. */
+  failures?: DownServersParts['failures'];
   /** Reads the sources of the catalogue anew. Default: the catalogue stays as it is. */
   reload?: (() => Promise<CatalogReload>) | undefined;
   /** What waits for a look is not in `catalog` already. Default: nothing waits. */
@@ -133,6 +136,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     rerank: parts.rerank,
     synonyms: parts.synonyms,
     learnt: adaptation.learntFor,
+    down: createDownServers({ catalog, failures: parts.failures, health: sandbox.health }),
     index: { ...parts.index, clock },
   });
   const { index } = discovery;
@@ -149,6 +153,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     handOut: discovery.handOut,
     prepare: sandbox.prepare,
     execute: sandbox.run,
+    whyDown: sandbox.whyDown,
     onEvent: metrics?.observe,
     options,
     clock,

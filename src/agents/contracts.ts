@@ -136,6 +136,10 @@ export const searchOutputSchema = z.object({
   error: refusalSchema
     .optional()
     .describe('Why there are no matches: `index_not_ready`, `index_building` or `session_ended`.'),
+  down: z
+    .array(z.object({ server: z.string(), reason: z.string() }))
+    .optional()
+    .describe('Servers that are down, and why: their tools are missing here, or can not be called now.'),
   fallback: z.object({ suggestion: z.string() }).optional().describe('What to try when nothing here fits.'),
 });
 export type SearchOutput = z.infer<typeof searchOutputSchema>;
@@ -245,11 +249,22 @@ export const progressSchema = z.object({
 });
 export type Progress = z.infer<typeof progressSchema>;
 
+/** What a server logs while it works on a call; data of its own choice. */
+export const logMessageSchema = z.object({
+  level: z.enum(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']),
+  logger: z.string().optional(),
+  data: z.unknown(),
+});
+export type LogMessage = z.infer<typeof logMessageSchema>;
+
+const metaSchema = z.record(z.string(), z.unknown()).optional().describe('`_meta` of the result of an MCP tool.');
+
 export const callResultSchema = z.discriminatedUnion('ok', [
   z.object({
     ok: z.literal(true),
     output: z.unknown().describe('For models and plans: what is encoded as base64 is in `content` alone.'),
     content: contentSchema,
+    meta: metaSchema,
     isStructured: z
       .literal(true)
       .optional()
@@ -265,6 +280,7 @@ export const callResultSchema = z.discriminatedUnion('ok', [
       .optional()
       .describe('With `approval_edited`: what was granted in place of the call.'),
     content: contentSchema,
+    meta: metaSchema,
   }),
 ]);
 export type CallResult = z.infer<typeof callResultSchema>;

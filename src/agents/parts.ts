@@ -56,6 +56,8 @@ export interface RouterParts {
   prepare: (tool: Tool, given: unknown, open?: readonly OpenPlace[]) => PreparedArguments;
   /** Runs a call that was allowed. What a tool does wrong is a result, not an error. */
   execute: (request: ExecuteRequest) => Promise<CallResult>;
+  /** Why no call of a tool is tried now, for anybody: asked before an approval is. Default: calls are tried. */
+  whyDown?: ((tool: Tool) => string | undefined) | undefined;
   /** Tells of what changes which tools may be called: the router of a changed policy, others of the rest. Default: its own. */
   changes?: ToolChanges | undefined;
   /** Told of each event after it is in the store, for example to count it. */

@@ -25,6 +25,7 @@ import {
   enableInputSchema,
   type ListInput,
   type ListOutput,
+  type LogMessage,
   listInputSchema,
   type Progress,
   refusedSearch,
@@ -62,6 +63,8 @@ export interface CallAskOptions extends AskOptions {
   sources?: ArgumentSources | undefined;
   /** Told what the tool says of its progress while it runs. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what the server of the tool logs while it works. Default: nobody is. */
+  onLog?: ((message: LogMessage) => void) | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
@@ -119,8 +122,9 @@ export function createRouter(parts: RouterParts): Router {
   const quotas = parseQuotas(parts.options?.quotas);
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
-  const { alwaysOn } = parts;
-  const situationOf = createSituations({ sessions: store.sessions, catalog, policy, alwaysOn, clock, sessionIdleMs });
+  const { alwaysOn, whyDown } = parts;
+  const facts = { sessions: store.sessions, catalog, policy, alwaysOn, whyDown };
+  const situationOf = createSituations({ ...facts, clock, sessionIdleMs });
   const approvals = createApprovals({
     store: store.approvals,
     policy,
@@ -226,9 +230,9 @@ export function createRouter(parts: RouterParts): Router {
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const { signal, onProgress } = ask;
+      const { signal, onProgress, onLog } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, findRefusal };
+      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });

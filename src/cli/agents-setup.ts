@@ -110,6 +110,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const agents = createAgents({
     store,
     catalog: privateTools.catalog,
+    failures: () => live.current().failures,
     reload: live.reload,
     definitions,
     privateTools,

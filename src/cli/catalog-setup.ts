@@ -22,8 +22,9 @@ import { loadSourceSynonyms } from '../agents/search/source-synonyms.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { loadCatalog } from '../core/catalog/load.js';
 import { detectSource } from '../core/catalog/sources/formats.js';
-import { loadMcpConfig } from '../core/catalog/sources/mcp.js';
-import type { McpServer, ReadContext } from '../core/catalog/sources/source.js';
+import { loadMcpConfig } from '../core/catalog/sources/mcp-config.js';
+import type { McpServer } from '../core/catalog/sources/mcp-server.js';
+import type { ReadContext } from '../core/catalog/sources/source.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import type { Synonyms } from '../core/search/synonyms.js';
@@ -135,6 +136,7 @@ export async function openExecutors({
   const executors = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers, {
+      idleMs: config.mcpIdleMs,
       onLastWords: (facts) => logger.warn(facts, 'the MCP server did not start: the end of its stderr'),
     }),
     openHttp(config, logger),
@@ -254,6 +256,8 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
   return {
     canRun: (tool) => find(tool) !== undefined,
     defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
+    whyDown: (tool) => find(tool)?.whyDown?.(tool),
+    health: () => new Map(current.executors.flatMap((one) => [...(one.health?.() ?? [])])),
 
     async run(call) {
       const generation = current;

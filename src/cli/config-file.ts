@@ -121,6 +121,12 @@ const fileSchema = (path: PathSchema) =>
       .max(2 ** 31 - 2_000)
       .optional()
       .describe('For one URL, or one MCP server from its start to its last page, in ms. Default: 30,000.'),
+    mcpIdleMs: z
+      .int()
+      .min(1_000)
+      .max(2 ** 31 - 2_000)
+      .optional()
+      .describe('An MCP server without a call for so long is stopped; the next call starts it. Default: 900,000.'),
     model: modelSchema(path).optional().describe('The model of selection, and of planning where that has none.'),
     planningModel: modelSchema(path)
       .optional()

@@ -33,6 +33,8 @@ export interface Facts {
   readonly isAhead?: boolean;
   /** Call only. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Call only: why none of the tool is tried now, for anybody. */
+  readonly whyDown?: ((tool: Tool) => string | undefined) | undefined;
   /** Call only: those of this session that succeeded, at least of the tools that a requirement names. */
   readonly calls?: readonly CallRecord[];
 }
@@ -128,7 +130,7 @@ function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefine
     return deny('too_risky', reason, 'Use a tool of lower risk, or ask the operator for a higher ceiling.', risk);
   }
   if (tool.available) return undefined;
-  return deny('unavailable', `${tool.name} is out of service.`, 'Use another tool, or try again later.', risk);
+  return deny('unavailable', `${tool.name} is out of service.`, LATER, risk);
 }
 
 function decideEnabled({ tool, own, risk, isAhead, isEnabled }: ToolFacts): Decision | undefined {
@@ -155,8 +157,13 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
     const unmet = findUnmet(requirement, { ...facts, turn: session.turn });
     if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
   }
-  return required.undecided && denyUndecided(settings, facts, required.undecided);
+  if (required.undecided) return denyUndecided(settings, facts, required.undecided);
+  // Nobody need approve what gets no further.
+  const down = facts.isAhead ? undefined : facts.whyDown?.(tool);
+  return down === undefined ? undefined : deny('unavailable', `${down}.`, LATER, risk);
 }
+
+const LATER = 'Use another tool, or try again later.';
 
 /** High risk is always approved, whatever the rules say. */
 function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {

@@ -1,4 +1,5 @@
 /** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
+import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { createValidator } from '../../core/catalog/validate.js';
 import { oncePer } from '../../core/kept.js';
@@ -26,26 +27,38 @@ export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLim
   if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });
   const capped = capOutput(json, limits.maxOutputBytes);
   const blocks = executed.content && capContent(executed.content, limits);
+  const meta = finishMeta(executed.meta, limits);
   const notes = [
     ...(executed.notes ?? []),
     ...json.notes,
     ...(issues.length > 0 ? [problem] : []),
     ...(capped.note ? [capped.note] : []),
     ...(blocks?.notes ?? []),
+    ...meta.notes,
   ];
   const isWhole = issues.length === 0 && capped.note === undefined;
   return {
     ok: true,
     output: capped.value,
     ...(blocks ? { content: blocks.content } : {}),
+    ...meta.kept,
     ...(executed.isStructured && isWhole ? { isStructured: true as const } : {}),
     notes,
   };
 }
 
 /** The blocks of a failure, within their room. */
-export function finishFailure({ content, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
-  return content ? { ...failure, content: capContent(content, limits).content } : failure;
+export function finishFailure({ content, meta, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
+  const blocks = content ? { content: capContent(content, limits).content } : {};
+  return { ...failure, ...blocks, ...finishMeta(meta, limits).kept };
+}
+
+/** Whole or not at all: it is for programs. */
+function finishMeta(meta: ExecutedWell['meta'], { maxOutputBytes }: ToolLimits) {
+  if (!meta || Object.keys(meta).length === 0) return { kept: {}, notes: [] };
+  const json = toJson(meta, { characters: maxOutputBytes, parts: MOST_PARTS });
+  if (json.ok && isObject(json.value)) return { kept: { meta: json.value }, notes: [] };
+  return { kept: {}, notes: ['_meta of the result was left out: it is too large or no JSON.'] };
 }
 
 const checkOf = oncePer(createValidator);

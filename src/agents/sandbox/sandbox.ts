@@ -1,8 +1,8 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
-import type { CallResult, Progress } from '../contracts.js';
+import type { CallResult, LogMessage, Progress } from '../contracts.js';
 import { createAdmission } from './admission.js';
-import type { Executor } from './executors/executor.js';
+import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { checkLimits, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
@@ -28,6 +28,8 @@ export interface SandboxCall {
   signal?: AbortSignal | undefined;
   /** Told what a tool says of its progress. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what the server of a tool logs while it works. Default: nobody is. */
+  onLog?: ((message: LogMessage) => void) | undefined;
   /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
   findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
@@ -39,15 +41,19 @@ export interface Sandbox {
   prepare: typeof prepareArguments;
   /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
   isRepeatable(tool: Tool): boolean;
+  /** Why no call of the tool is tried now, for anybody. Undefined: it is tried. */
+  whyDown(tool: Tool): string | undefined;
+  /** Of the servers that were called. */
+  health(): ServerHealth;
   /** What of the limits is without effect on these tools: names that none of them has. */
   checkLimits(tools: readonly Tool[]): string[];
   /** Ends the connections and processes of all executors. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A tool that says more of its progress is heard, and goes on, but is not passed on. */
-const MAX_PROGRESS = 1_000;
-const MAX_PROGRESS_CHARACTERS = 1_000;
+/** A tool that says more of its progress, or logs more, is heard, and goes on, but is not passed on. */
+const MAX_MESSAGES = 1_000;
+const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /**
  * Checks arguments, bounds time, memory and rates of calls, and runs them by the first executor that can.
@@ -62,12 +68,13 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const limits = resolveLimits(parts.limits);
   const admission = createAdmission(limits);
   const rates = createRateLimiter(parts.now);
+  const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
   const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
 
   async function run(call: SandboxCall): Promise<CallResult> {
     const startedAt = performance.now();
     const { tool } = call;
-    const executor = parts.executors.find((one) => one.canRun(tool));
+    const executor = executorOf(tool);
     if (!executor)
       return fail(
         'not_runnable',
@@ -94,6 +101,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
         onProgress: limitProgress(call.onProgress, prolong),
+        onLog: call.onLog && limitLog(call.onLog),
       }),
     );
     void running.ended.then(place.leave);
@@ -144,6 +152,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     },
     prepare: prepareArguments,
     isRepeatable,
+    whyDown: (tool) => executorOf(tool)?.whyDown?.(tool),
+    health: () => new Map(parts.executors.flatMap((one) => [...(one.health?.() ?? [])])),
     checkLimits: (tools) => checkLimits(limits, tools),
     async close() {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
@@ -152,10 +162,21 @@ export function createSandbox(parts: SandboxParts): Sandbox {
 }
 
 function limitProgress(tell: SandboxCall['onProgress'], prolong: () => void): (progress: Progress) => void {
-  let left = MAX_PROGRESS;
+  let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
     if (left-- <= 0) return;
-    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_CHARACTERS) }) });
+    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+  };
+}
+
+function limitLog(tell: (message: LogMessage) => void): (message: LogMessage) => void {
+  let left = MAX_MESSAGES;
+  return ({ level, logger, data }) => {
+    if (left-- <= 0) return;
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+    const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
+    const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
+    tell({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }

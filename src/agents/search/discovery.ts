@@ -12,7 +12,7 @@ import {
   type ToolSearch,
 } from './tool-search.js';
 
-export interface DiscoveryParts extends Pick<SearchParts, 'learnt' | 'rerank'> {
+export interface DiscoveryParts extends Pick<SearchParts, 'learnt' | 'rerank' | 'down'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
   /**
@@ -43,6 +43,6 @@ export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryP
   const table = () => tableOf(typeof synonyms === 'function' ? synonyms() : synonyms);
   // Now, and not within the time of the first search.
   table();
-  const shared = { index, tools, synonyms: table, learnt: parts.learnt, rerank: parts.rerank };
+  const shared = { index, tools, synonyms: table, learnt: parts.learnt, rerank: parts.rerank, down: parts.down };
   return { index, search: createToolSearch(shared), handOut: createNarrowLists(shared) };
 }

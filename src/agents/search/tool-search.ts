@@ -24,6 +24,7 @@ import type { Audience } from '../index/audience.js';
 import type { IndexRefusal, OpenIndex, ToolIndex } from '../index/tool-index.js';
 import type { SessionContext } from '../parts.js';
 import { clarifyingQuestion } from './clarify.js';
+import type { FindDownServers } from './down-servers.js';
 import { RERANKED_TOOLS, type RerankOptions, rerank } from './rerank.js';
 
 export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promise<SearchOutput>;
@@ -52,6 +53,7 @@ export function createToolSearch(parts: SearchParts): ToolSearch {
       return withoutUndefined({
         ...{ query, matches, ranked_by, degraded, intent, confidence },
         index: opened.state,
+        down: parts.down?.(caller.isAllowed),
         need_clarification: question === undefined ? undefined : { question },
         fallback: { suggestion: suggestion(found.length > 0) },
       });
@@ -152,6 +154,8 @@ export interface SearchParts {
   synonyms: () => SynonymTable;
   /** What use has taught for this person, project and all. Default: nothing. */
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
+  /** Servers that are down, as far as the caller may know of them. Default: none. */
+  down?: FindDownServers | undefined;
   /** A model that may reorder what a search found. Default: none, the rules' order stands. */
   rerank?: RerankOptions | undefined;
 }

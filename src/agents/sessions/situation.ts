@@ -38,6 +38,8 @@ export interface SituationParts {
   policy: () => Policy;
   /** Tools that were approved as always on for a user. Default: none. */
   alwaysOn?: ((user: string) => readonly string[]) | undefined;
+  /** Why no call of a tool is tried now. Default: calls are tried. */
+  whyDown?: ((tool: Tool) => string | undefined) | undefined;
   clock: () => Date;
   sessionIdleMs: number;
 }
@@ -79,7 +81,7 @@ export function createSituations(parts: SituationParts): ReadSituation {
     const stays: Situation['stays'] = (tool) =>
       policy.of(tool).stays ?? (learnt.has(tool.name) ? ('learnt' as const) : undefined);
     const decideOn: Situation['decide'] = (tool, purpose, more = {}) =>
-      decide(policy, { ...facts, ...more, tool, purpose });
+      decide(policy, { ...facts, whyDown: parts.whyDown, ...more, tool, purpose });
     return {
       session,
       roles,

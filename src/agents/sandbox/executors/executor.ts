@@ -1,7 +1,7 @@
 /** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
 import { isUrl } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
-import type { ContentBlock, Progress } from '../../contracts.js';
+import type { ContentBlock, LogMessage, Progress } from '../../contracts.js';
 import type { CallFailure } from '../failure.js';
 
 export interface ExecutorCall {
@@ -18,6 +18,8 @@ export interface ExecutorCall {
   readonly repeatable: boolean;
   /** Each time prolongs the call. Default: nobody listens. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what the server of the tool logs meanwhile. Default: nobody listens. */
+  readonly onLog?: ((message: LogMessage) => void) | undefined;
 }
 
 export interface ExecutedWell {
@@ -26,11 +28,16 @@ export interface ExecutedWell {
   readonly notes?: readonly string[];
   /** What was answered as blocks; `output` is what models and plans read of it. */
   readonly content?: readonly ContentBlock[];
+  /** What was said of the answer besides. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /** `output` is structured content, which has to fit the outputSchema. Default: false. */
   readonly isStructured?: boolean;
 }
 
 export type Executed = ExecutedWell | CallFailure;
+
+/** Servers that were tried -> what they did when they failed last, for anybody; undefined of those that answer. */
+export type ServerHealth = ReadonlyMap<string, string | undefined>;
 
 export interface Executor {
   /** By what the source of the tool says of it, see `runnerOf`. Of those that can, the first in a list runs it. */
@@ -39,6 +46,10 @@ export interface Executor {
   run(call: ExecutorCall): Promise<Executed>;
   /** What a call gets where no limit says how long, in milliseconds. Default: 3,000, as for functions. */
   defaultTimeoutMs?(tool: Tool): number | undefined;
+  /** Why no call of the tool is tried now, for anybody. Default: calls are tried. */
+  whyDown?(tool: Tool): string | undefined;
+  /** Default: it calls no servers. */
+  health?(): ServerHealth;
   /** Gives connections and processes back. Idempotent. */
   close?(): Promise<void>;
 }

@@ -2,29 +2,40 @@
  * A connection to one MCP server that stays open over many calls. How a call ended is a value that tells whether the
  * server can have begun: the caller knows whether it may be repeated.
  */
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { type Client, LOG_LEVEL_META_KEY, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { connect, failureReason, NO_TIMEOUT_MS } from '../../../core/catalog/sources/mcp-connection.js';
-import type { McpServer } from '../../../core/catalog/sources/source.js';
+import {
+  connect,
+  failureReason,
+  NO_TIMEOUT_MS,
+  statusOf,
+  type Way,
+} from '../../../core/catalog/sources/mcp-connection.js';
+import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
 import { isNeverConnected } from '../../../core/errors.js';
-import type { Progress } from '../../contracts.js';
+import type { LogMessage, Progress } from '../../contracts.js';
 import type { ExecutorCall } from './executor.js';
+
+export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
 export type McpAnswer =
-  | { ok: true; content: readonly unknown[]; structuredContent?: unknown; isError: boolean }
+  | ({ ok: true } & McpContent)
   | { ok: false; kind: 'not_sent' | 'lost' | 'refused'; reason: string };
 
-export interface McpToolCall {
+export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | 'onProgress' | 'onLog'> {
   readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** When it fires, the server is told by `notifications/cancelled`, and the answer is `lost`. */
+  /** Of the tool as the server described it: some of its arguments may have to be headers, too. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** When it fires, the server is told, and the answer is `lost`. */
   readonly signal: AbortSignal;
-  readonly onProgress?: ExecutorCall['onProgress'];
 }
 
 export interface McpSession {
+  readonly client: Client;
+  /** In which the server answered; the next connection need not try others. */
+  readonly way: Way;
   /** False when the process has ended or the connection was closed. */
   isOpen(): boolean;
   callTool(call: McpToolCall): Promise<McpAnswer>;
@@ -32,57 +43,95 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-const resultSchema = z.looseObject({
-  content: z.array(z.unknown()).default([]),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().default(false),
-});
+export interface McpSessionOptions {
+  /** For the start of the server and the handshake. */
+  readonly connectTimeoutMs: number;
+  readonly way?: Way | undefined;
+}
 
-/**
- * @param options `connectTimeoutMs` is for the start of the server and the handshake
- * @throws Error whose message says what the server did, and what to do
- */
-export async function openMcpSession(server: McpServer, options: { connectTimeoutMs: number }): Promise<McpSession> {
-  const { client, close } = await connect(server, options.connectTimeoutMs);
+/** @throws McpFailure whose message says what the server did, and what to do */
+export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
+  const { client, way, close } = await connect(server, { timeoutMs: options.connectTimeoutMs, way: options.way });
+  const logs = listenToLogs(client);
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
   };
   return {
+    client,
+    way,
     isOpen: () => isOpen,
     close() {
       isOpen = false;
       return close();
     },
-    async callTool({ name, arguments: input, signal, onProgress }) {
+    async callTool({ name, arguments: input, inputSchema, user, signal, onProgress, onLog }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
+      const stopLogs = logs.tell(user, onLog);
       try {
-        const params = { name, arguments: { ...input } };
-        const request = { method: 'tools/call', params } as const;
+        const _meta = onLog && way.era === 'modern' ? { _meta: { [LOG_LEVEL_META_KEY]: 'info' } } : {};
         const onprogress = ({ progress, total, message }: Progress) => onProgress?.({ progress, total, message });
-        const options = { signal, timeout: NO_TIMEOUT_MS, onprogress };
-        const answer = await client.request(request, resultSchema, options);
-        return { ok: true, ...answer };
+        const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
+        const options = { signal, timeout: NO_TIMEOUT_MS, onprogress, toolDefinition };
+        const answer = await client.callTool({ name, arguments: { ...input }, ..._meta }, options);
+        return { ok: true, ...readContent(answer) };
       } catch (error) {
         return { ok: false, ...readFailure(error) };
+      } finally {
+        stopLogs();
       }
     },
   };
 }
 
+/** An answer without any content has nothing of which the raw form was kept. */
+function readContent(answer: object): McpContent {
+  return rawResultSchema.parse('raw' in answer ? answer : { raw: {} }).raw;
+}
+
+interface Logs {
+  /** @returns a function that ends it */
+  tell(user: string | undefined, listener: ExecutorCall['onLog']): () => void;
+}
+
+/**
+ * A log message says not to which call it belongs, and may come after its end. So it goes to the calls that are under way as
+ * long as one user alone has used the connection, and to nobody after that.
+ */
+function listenToLogs(client: Client): Logs {
+  const listeners = new Set<(message: LogMessage) => void>();
+  const users = new Set<string | undefined>();
+  client.setNotificationHandler('notifications/message', ({ params: { level, logger, data } }) => {
+    if (users.size > 1) return;
+    for (const listener of listeners) listener({ level, logger, data });
+  });
+  return {
+    tell(user, listener) {
+      users.add(user);
+      if (!listener) return () => {};
+      const own = (message: LogMessage) => listener(message);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+  };
+}
+
+const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
+
 function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
   const reason = failureReason(error);
-  if (error instanceof McpError) {
-    const isConnection = error.code === ErrorCode.ConnectionClosed || error.code === ErrorCode.RequestTimeout;
-    return { kind: isConnection ? 'lost' : 'refused', reason };
-  }
-  if (error instanceof StreamableHTTPError) {
+  const status = statusOf(error);
+  if (error instanceof ProtocolError) return { kind: 'refused', reason };
+  if (status !== undefined) {
     // By the specification of MCP, 404 says that the session has ended and must be opened anew.
-    if (error.code === 404) return { kind: 'not_sent', reason };
-    return { kind: (error.code ?? 0) >= 500 ? 'lost' : 'refused', reason };
+    if (status === 404) return { kind: 'not_sent', reason };
+    return { kind: status >= 500 ? 'lost' : 'refused', reason };
   }
-  if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
-  if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
+  const isOfForm = error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
+  if (isOfForm || error instanceof z.core.$ZodError)
+    return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
+  if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected) return { kind: 'not_sent', reason };
+  if (error instanceof SdkError) return { kind: LOST.includes(error.code) ? 'lost' : 'refused', reason };
   const { code } = Object(error instanceof Error ? error.cause : undefined);
   return { kind: reason === 'Not connected' || isNeverConnected(String(code)) ? 'not_sent' : 'lost', reason };
 }

@@ -1,30 +1,32 @@
 /**
- * MCP tools: one connection a server, opened at the first call and shared by all. A call that the server has not
- * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
+ * MCP tools: one connection a server, shared by all calls. A call that the server has not seen is made once more on a new
+ * connection; one that was lost on the way only if it may be repeated.
  */
-
-import { type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
-import { targetOf } from '../../../core/catalog/sources/mcp.js';
-import { McpFailure } from '../../../core/catalog/sources/mcp-connection.js';
-import type { McpServer } from '../../../core/catalog/sources/source.js';
+import { type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
-import { orAborted } from '../../../core/errors.js';
+import type { ContentBlock } from '../../contracts.js';
 import { describeBlock } from '../cap-output.js';
-import { type CallFailure, describeThrown, fail } from '../failure.js';
+import { fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
-import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
+import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
+import type { McpAnswer, McpContent } from './mcp-session.js';
 
 export interface McpExecutorOptions {
   /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
   readonly connectTimeoutMs?: number;
+  /** A server without a call for so long is stopped, in milliseconds; the next call starts it. Default: 900,000. */
+  readonly idleMs?: number | undefined;
   /** Told what a process that did not start wrote on stderr last. Callers never are. Default: nobody is told. */
-  readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
+  readonly onLastWords?: McpLifeOptions['onLastWords'];
+  /** A clock in milliseconds. Default: `performance.now`. */
+  readonly now?: (() => number) | undefined;
 }
 
-type Reached = { ok: true; session: McpSession } | CallFailure;
+export const DEFAULT_IDLE_MS = 900_000;
 
 /**
  * Calls tools on their MCP servers.
@@ -34,80 +36,60 @@ type Reached = { ok: true; session: McpSession } | CallFailure;
  */
 export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
-  { connectTimeoutMs = 30_000, onLastWords }: McpExecutorOptions = {},
+  { connectTimeoutMs = 30_000, idleMs = DEFAULT_IDLE_MS, onLastWords, now }: McpExecutorOptions = {},
 ): Executor {
-  const byName = new Map(Object.entries(servers));
-  const sessions = new Map<string, Promise<McpSession>>();
-  let isClosed = false;
+  const options = { connectTimeoutMs, idleMs, onLastWords, now: now ?? (() => performance.now()) };
+  const known = new Map(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      { target: targetOf(server), life: createMcpLife(name, server, options) },
+    ]),
+  );
 
   /** None where the server has been moved since the tool was read: what was approved for one place must not go to another. */
-  function serverOf(tool: Tool): McpServer | undefined {
-    const { server: name = '', target } = readMcpTarget(tool) ?? {};
-    const server = byName.get(name);
-    return server && (target === undefined || target === targetOf(server)) ? server : undefined;
-  }
-
-  /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
-  function open(name: string, server: McpServer): Promise<McpSession> {
-    const opening = openMcpSession(server, { connectTimeoutMs });
-    sessions.set(name, opening);
-    opening.catch((error: unknown) => {
-      forget(name, opening);
-      if (error instanceof McpFailure && error.lastWords !== '')
-        onLastWords?.({ server: name, stderr: error.lastWords });
-    });
-    return opening;
-  }
-
-  function forget(name: string, opening: Promise<McpSession>): void {
-    if (sessions.get(name) === opening) sessions.delete(name);
-  }
-
-  async function reach(name: string, server: McpServer, signal: AbortSignal): Promise<Reached> {
-    if (isClosed) return fail('tool_unavailable', 'The executor of MCP tools is closed.');
-    const opening = sessions.get(name) ?? open(name, server);
-    try {
-      const session = await orAborted(opening, signal);
-      if (session.isOpen()) return { ok: true, session };
-      forget(name, opening);
-      await session.close();
-      return { ok: true, session: await orAborted(sessions.get(name) ?? open(name, server), signal) };
-    } catch (error) {
-      if (signal.aborted) return fail('cancelled', `The MCP server "${name}" was still starting.`);
-      return fail('tool_unavailable', `The MCP server "${name}" ${describeThrown(error)}.`);
-    }
-  }
-
-  async function drop(name: string, session: McpSession): Promise<void> {
-    const opening = sessions.get(name);
-    if (opening && (await opening.catch(() => undefined)) === session) forget(name, opening);
-    await session.close();
+  function lifeOf(tool: Tool): McpLife | undefined {
+    const { server = '', target } = readMcpTarget(tool) ?? {};
+    const found = known.get(server);
+    return found && (target === undefined || target === found.target) ? found.life : undefined;
   }
 
   return {
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
-    canRun: (tool) => runnerOf(tool) === 'mcp' && serverOf(tool) !== undefined,
+    canRun: (tool) => runnerOf(tool) === 'mcp' && lifeOf(tool) !== undefined,
+    whyDown: (tool) => lifeOf(tool)?.whyDown(),
+    health: () => {
+      const tried = [...known].filter(([, { life }]) => life.isTried());
+      return new Map(tried.map(([name, { life }]) => [name, life.failure()]));
+    },
 
     async run(call) {
       const target = readMcpTarget(call.tool);
-      const server = serverOf(call.tool);
-      if (!target || !server) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
-      for (let isSecond = false; ; isSecond = true) {
-        const reached = await reach(target.server, server, call.signal);
-        if (!reached.ok) return reached;
-        const answer = await reached.session.callTool({ ...call, name: target.tool });
-        if (!answer.ok && answer.kind !== 'refused' && !call.signal.aborted) await drop(target.server, reached.session);
-        if (isSecond || !mayRepeat(answer, call)) return toExecuted(answer, target.server);
+      const life = lifeOf(call.tool);
+      if (!target || !life) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
+      const release = life.hold();
+      try {
+        return await callOn(life, call, target);
+      } finally {
+        release();
       }
     },
 
     async close() {
-      isClosed = true;
-      const opened = await Promise.allSettled(sessions.values());
-      sessions.clear();
-      await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+      await Promise.all([...known.values()].map(({ life }) => life.close()));
     },
   };
+}
+
+async function callOn(life: McpLife, call: ExecutorCall, { tool: name, server }: McpTarget): Promise<Executed> {
+  const { inputSchema } = call.tool;
+  for (let isSecond = false; ; isSecond = true) {
+    const reached = await life.reach(call.signal);
+    if (!reached.ok) return reached;
+    const answer = await reached.session.callTool({ ...call, name, inputSchema });
+    if (answer.ok || answer.kind === 'refused') life.answered();
+    else if (!call.signal.aborted) await life.drop(reached.session);
+    if (isSecond || !mayRepeat(answer, call)) return toExecuted(answer, server);
+  }
 }
 
 function mayRepeat(answer: McpAnswer, call: ExecutorCall): boolean {
@@ -144,22 +126,24 @@ function readMcpTarget(tool: Tool): McpTarget | undefined {
 // What an MCP tool gave: its blocks as they came, for whoever shows them, and one value, for models and plans.
 
 /** The value is the structured content; else the text, read as JSON where it is an object or a list; else the blocks without their data. */
-export function readMcpContent(answer: Extract<McpAnswer, { ok: true }>): Executed {
+export function readMcpContent(answer: McpContent): Executed {
   const content = answer.content.map(readBlock);
-  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const texts = content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
+  const meta = answer._meta && { meta: answer._meta };
   if (answer.isError) {
     const failure = fail('tool_failed', texts.join('\n') || 'The tool reported an error without words.');
-    return { ...failure, content };
+    return { ...failure, content, ...meta };
   }
-  const { structuredContent } = answer;
-  if (isObject(structuredContent)) return { ok: true, output: structuredContent, content, isStructured: true };
-  return { ok: true, output: outputOf(content, texts), content };
+  // Older servers write null for "none".
+  const structuredContent = answer.structuredContent ?? undefined;
+  if (structuredContent !== undefined)
+    return { ok: true, output: structuredContent, content, isStructured: true, ...meta };
+  return { ok: true, output: outputOf(content, texts), content, ...meta };
 }
 
 /** A block of another form would make clients refuse the whole result. */
 function readBlock(block: unknown): ContentBlock {
-  const parsed = ContentBlockSchema.safeParse(block);
-  if (parsed.success) return parsed.data;
+  if (isSpecType.ContentBlock(block)) return block;
   const type = JSON.stringify(Object(block).type)?.slice(0, 80);
   return { type: 'text', text: `(a block of type ${type} that is not of the form of MCP was left out)` };
 }

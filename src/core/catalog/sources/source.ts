@@ -1,6 +1,5 @@
 /** What a source is told by, what every reader hands back, the tools and rules in that, and the text of a file or URL. */
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
@@ -9,37 +8,7 @@ import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
 import { boundBody } from './bound-body.js';
-
-const texts = z.record(z.string(), z.string()).optional();
-const common = {
-  disabled: z.boolean().optional().describe('The server is left out, as other readers of this format do.'),
-  prefix: z
-    .boolean()
-    .optional()
-    .describe(
-      'false: its tools have no `github__` before their names, but for a name that holds `__` itself. Default: true.',
-    ),
-  trust: z
-    .boolean()
-    .optional()
-    .describe(
-      'Its hints (`readOnlyHint`, `destructiveHint`) say what risk its tools have. Default: each has high risk.',
-    ),
-};
-
-/** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
-export const mcpServerSchema = z.union([
-  z.object({
-    ...common,
-    command: z.string().min(1),
-    args: z.array(z.string()).optional(),
-    env: texts.describe('Added to the few variables that the SDK hands on by default (PATH, HOME and the like).'),
-    cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
-  }),
-  // Whether it is a URL shows once its variables are in their places.
-  z.object({ ...common, url: z.string().min(1), headers: texts }),
-]);
-export type McpServer = z.infer<typeof mcpServerSchema>;
+import type { McpServer } from './mcp-server.js';
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
@@ -52,6 +21,8 @@ export interface SourceFailure {
   /** The source as it was told, or `config#server` for one server of an MCP configuration. */
   readonly source: string;
   readonly error: WinnowError;
+  /** Of one MCP server: what it did, for anybody. What it wrote on stderr stands in the error alone, for operators. */
+  readonly server?: { readonly name: string; readonly reason: string };
 }
 
 /** Raw entries of one place: a file, or one MCP server. Each is parsed, or left out with an issue. */

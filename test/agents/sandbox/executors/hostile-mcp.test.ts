@@ -1,5 +1,5 @@
 /** Servers of strangers over HTTP that answer without end, or with more than anybody needs. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -14,22 +14,44 @@ afterEach(() => {
   for (const server of opened.splice(0)) server.close().closeAllConnections();
 });
 
+const GREETING = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'a', version: '1' },
+};
+
 type Answers = Readonly<Record<string, (response: ServerResponse, id: number) => void>>;
 
-/** `initialize` is answered as it should be. */
+/** `initialize` is answered as it should be; it knows nothing of 2026-07-28. */
 async function serve(answers: Answers): Promise<{ url: string }> {
-  const server = createServer(async (request, response) => {
+  return listen(async (request, response) => {
     if (request.method !== 'POST') return response.writeHead(405).end();
     const { method, id } = Object(await json(request));
     if (id === undefined) return response.writeHead(202).end();
+    if (method === 'server/discover') return response.writeHead(400).end();
     if (method !== 'initialize') return answers[method]?.(response, id);
-    const result = {
-      protocolVersion: '2025-06-18',
-      capabilities: { tools: {} },
-      serverInfo: { name: 'a', version: '1' },
-    };
-    return answer(response, id, result);
+    return answer(response, id, GREETING);
   });
+}
+
+/** By the transport of before: all answers come in one stream. */
+async function serveSse(flood: (stream: ServerResponse) => void): Promise<{ url: string; type: 'sse' }> {
+  let stream: ServerResponse | undefined;
+  const { url } = await listen(async (request, response) => {
+    if (request.method === 'GET') {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return stream.write('event: endpoint\ndata: /messages\n\n');
+    }
+    const { method, id } = Object(await json(request));
+    response.writeHead(202).end();
+    if (method === 'initialize') stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: GREETING })}\n\n`);
+    else if (id !== undefined && stream) flood(stream);
+  });
+  return { url, type: 'sse' };
+}
+
+async function listen(handle: RequestListener): Promise<{ url: string }> {
+  const server = createServer(handle);
   opened.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
@@ -42,13 +64,17 @@ function answer(response: ServerResponse, id: number, result: object): void {
 
 const endless = (contentType: string, start: string) => (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': contentType });
+  writeWithoutEnd(response, start);
+};
+
+function writeWithoutEnd(response: ServerResponse, start: string): void {
   response.write(start);
   const more = () => {
     while (!response.destroyed && response.write('x'.repeat(65_536)));
     response.once('drain', more);
   };
   more();
-};
+}
 
 const context = { timeoutMs: 60_000 };
 
@@ -69,9 +95,11 @@ describe('a server whose answer has no end', () => {
   it('is left when it is asked for its tools', async () => {
     const servers = {
       bad: await serve({ 'tools/list': endless('text/event-stream', 'event: message\ndata: ') }),
+      old: await serveSse((stream) => writeWithoutEnd(stream, 'data: ')),
     };
     expect(await readMcpServers({ servers, failures: [] }, 'mcp', context)).toMatchObject([
-      { error: { code: 'source_failed' } },
+      { error: { code: 'source_failed' }, server: { name: 'bad' } },
+      { error: { code: 'source_failed' }, server: { name: 'old', reason: expect.stringContaining('closed') } },
     ]);
   });
 });

@@ -1,76 +1,36 @@
-// A real MCP server for tests of calls. First argument: a file to which it appends one line an event; `http` as the second serves on a free port.
+// A real MCP server of before 2026-07-28 for tests of calls. First argument: a file to which it appends one line an event;
+// `http` or `sse` as the second serves on a free port.
 
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { createTools } from './mcp-call-tools.mjs';
 
-const [journal, way = 'stdio'] = process.argv.slice(2);
-const log = (line) => appendFileSync(journal, `${line}\n`);
-const text = (words) => ({ content: [{ type: 'text', text: words }] });
-
-/** One of each kind. */
-const MIXED = [
-  { type: 'text', text: 'Here it is' },
-  { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png', annotations: { audience: ['user'] } },
-  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
-  { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
-  { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', blob: 'UEsDBA==' } },
-  { type: 'resource', resource: { uri: 'file:///c.txt', mimeType: 'text/plain', text: 'words' } },
-];
-
-const TOOLS = {
-  structured: (input) => ({ content: [], structuredContent: { got: input } }),
-  json_text: () => text('{"ids": ["a", "b"]}'),
-  plain_text: () => text('[1] is no JSON'),
-  picture: () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
-  mixed: () => ({ content: MIXED, structuredContent: { level: 3 } }),
-  blocks: () => ({ content: MIXED }),
-  large: ({ base64 = 0, text = 0 }) => ({
-    content: [
-      { type: 'text', text: 'é'.repeat(text) },
-      { type: 'image', data: 'A'.repeat(base64), mimeType: 'image/png' },
-      { type: 'text', text: 'the end' },
-    ],
-  }),
-  many: ({ count }) => ({ content: Array(count).fill({ type: 'image', data: 'AAAA', mimeType: 'image/png' }) }),
-  error_picture: () => ({ content: MIXED.slice(0, 2), isError: true }),
-  slow: async ({ steps }, { sendNotification, _meta }) => {
-    for (let progress = 1; progress <= steps; progress++) {
-      const params = { progressToken: _meta.progressToken, progress, total: steps, message: `step ${progress}` };
-      await sendNotification({ method: 'notifications/progress', params });
-      // A client forgets what it waits for as soon as it has the answer.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    return text('done');
-  },
-  empty: () => ({ content: [] }),
-  error: () => ({ ...text('no such note'), isError: true }),
-  refuse: () => {
-    throw new McpError(ErrorCode.InvalidParams, 'unknown note');
-  },
-  die: () => process.exit(1),
-  hang: (_, { signal }) =>
-    new Promise((resolve) => {
-      signal.addEventListener('abort', () => {
-        log('cancelled');
-        resolve(text('too late'));
-      });
-    }),
-  pid: () => text(String(process.pid)),
+const [file, way = 'stdio'] = process.argv.slice(2);
+const journal = (line) => appendFileSync(file, `${line}\n`);
+const refuse = () => {
+  throw new McpError(ErrorCode.InvalidParams, 'unknown note');
 };
+const tools = createTools({ journal, refuse });
+const SERVE = { stdio: () => createToolServer().connect(new StdioServerTransport()), http: serveHttp, sse: serveSse };
 
-log(`start ${process.pid}`);
-if (way === 'http') await serveHttp();
-else await createToolServer().connect(new StdioServerTransport());
+journal(`start ${process.pid}`);
+await SERVE[way]();
 
 function createToolServer() {
-  const server = new Server({ name: 'calls', version: '1.0.0' }, { capabilities: { tools: {} } });
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
-    log(`call ${params.name}`);
-    return TOOLS[params.name](params.arguments, extra);
+  const info = { name: 'calls', version: '1.0.0' };
+  const server = new Server(info, { capabilities: { tools: {}, logging: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal, _meta }) => {
+    journal(`call ${params.name}`);
+    const log = (level, data, logger) =>
+      sendNotification({ method: 'notifications/message', params: { level, data, logger } });
+    return tools[params.name](params.arguments, { notify: sendNotification, log, signal, token: _meta?.progressToken });
   });
   return server;
 }
@@ -79,7 +39,7 @@ async function serveHttp() {
   // Only here: it takes as long to load as all else, and most tests talk over stdin and stdout.
   const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
   const sessions = new Map();
-  const http = createServer(async (request, response) => {
+  listen(async (request, response) => {
     const id = request.headers['mcp-session-id'];
     if (request.url === '/forget') {
       sessions.clear();
@@ -90,16 +50,39 @@ async function serveHttp() {
     if (!transport) {
       transport = new StreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
-        enableJsonResponse: true,
         onsessioninitialized: (session) => sessions.set(session, transport),
         onsessionclosed: (session) => {
-          log('session closed');
+          journal('session closed');
           sessions.delete(session);
         },
       });
       await createToolServer().connect(transport);
     }
-    await transport.handleRequest(request, response);
+    return transport.handleRequest(request, response);
   });
+}
+
+/** One stream a client, and another address for what it says; a POST to the stream's own is refused. */
+async function serveSse() {
+  const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js');
+  const sessions = new Map();
+  listen(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1');
+    if (pathname === '/messages')
+      return sessions.get(searchParams.get('sessionId')).handlePostMessage(request, response);
+    if (request.method !== 'GET') return response.writeHead(405).end();
+    if (pathname === '/drop') {
+      for (const { res } of sessions.values()) res.end();
+      return response.end();
+    }
+    const transport = new SSEServerTransport('/messages', response);
+    sessions.set(transport.sessionId, transport);
+    transport.onclose = () => journal('session closed');
+    return createToolServer().connect(Object.assign(transport, { res: response }));
+  });
+}
+
+function listen(answer) {
+  const http = createServer(answer);
   http.listen(0, '127.0.0.1', () => process.stdout.write(`port ${http.address().port}\n`));
 }

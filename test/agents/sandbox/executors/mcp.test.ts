@@ -6,16 +6,23 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Progress } from '../../../../src/agents/contracts.js';
+import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import type { Executor } from '../../../../src/agents/sandbox/executors/executor.js';
-import { createMcpExecutor, readMcpContent } from '../../../../src/agents/sandbox/executors/mcp.js';
+import {
+  createMcpExecutor,
+  type McpExecutorOptions,
+  readMcpContent,
+} from '../../../../src/agents/sandbox/executors/mcp.js';
 import type { SandboxLimitsInput } from '../../../../src/agents/sandbox/limits.js';
 import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
-import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
+import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import type { Risk } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
 
 const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
+
+/** Of a script that is no server: it leaves its mark as one does. */
+const APPEND = "require('fs').appendFileSync(process.argv[1], 'start 1\\n')";
 
 /** Servers are slow to start on a busy machine. */
 jest.setTimeout(30_000);
@@ -57,7 +64,7 @@ function start(server: McpServer, timeoutMs = 20_000) {
   opened.push(sandbox);
 }
 
-interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress'> {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'user'> {
   risk?: Risk;
   input?: object;
   /** Of a sandbox of its own, on the same server. */
@@ -118,7 +125,7 @@ describe('a tool of an MCP server', () => {
     expect(JSON.stringify(blocks.ok && blocks.output)).not.toMatch(/iVBOR|UklG|UEsD/u);
     expect(await call('error_picture')).toMatchObject({ code: 'tool_failed', content: MIXED.slice(0, 2) });
     const strange = { type: 'hologram', data: 'AAAA' };
-    expect(readMcpContent({ ok: true, content: [strange, MIXED[0]], isError: false })).toMatchObject({
+    expect(readMcpContent({ content: [strange, MIXED[0]], isError: false })).toMatchObject({
       content: [{ type: 'text', text: expect.stringContaining('"hologram"') }, MIXED[0]],
     });
   });
@@ -139,12 +146,25 @@ describe('a tool of an MCP server', () => {
     expect(long).toMatchObject({ notes: expect.arrayContaining([expect.stringContaining('maxOutputBytes')]) });
     const many = await call('many', { input: { count: 60 }, limits });
     expect(Buffer.byteLength(JSON.stringify(many.content))).toBeLessThan(3_000);
+    const described = await call('large', { input: { meta: 1_000 }, limits });
+    expect(described).not.toHaveProperty('meta');
+    expect(described).toMatchObject({ notes: ['_meta of the result was left out: it is too large or no JSON.'] });
   });
 
   it('tells its progress', async () => {
     const told: Progress[] = [];
     await call('slow', { input: { steps: 3 }, onProgress: (progress) => told.push(progress) });
     expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+  });
+
+  it('tells what it logs, within bounds, to nobody once two users have called', async () => {
+    const told: LogMessage[] = [];
+    const chat = (words: string, user?: string) =>
+      call('chatty', { input: { words }, ...(user ? { user } : {}), onLog: (message) => told.push(message) });
+    await chat('x'.repeat(2_000));
+    expect(told).toMatchObject([{ level: 'warning', data: expect.stringMatching(/^.{1,1001}…$/u) }]);
+    await chat('a secret of ann', 'ann');
+    expect(told).toHaveLength(1);
   });
 
   it('that says isError, or refuses, is a failure with its words', async () => {
@@ -225,6 +245,75 @@ describe('a tool of an MCP server that has trouble', () => {
     for (let tries = 0; !last.ok && tries < 20; tries++) last = await call('empty');
     expect(last).toMatchObject({ ok: true });
     expect((await events()).filter((line) => line === 'start')).toHaveLength(1);
+  });
+});
+
+describe('the life of a server that is called', () => {
+  const TOOL = createTool('pid', {}, undefined, {
+    toolType: 'mcp',
+    metadata: { mcp: { server: 'notes', tool: 'pid' } },
+  });
+  const starts = async () => (await events()).filter((line) => line === 'start').length;
+
+  function startWith(server: McpServer, options: McpExecutorOptions) {
+    executor = createMcpExecutor({ notes: server }, options);
+    sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 20_000 } });
+    opened.push(sandbox);
+  }
+
+  async function untilGone(pid: number): Promise<void> {
+    for (;;) {
+      try {
+        process.kill(pid, 0);
+      } catch {
+        return;
+      }
+      await pause(5);
+    }
+  }
+
+  const pidOf = async () => {
+    const result = await call('pid');
+    return Number(result.ok && result.output);
+  };
+
+  it.each([
+    ['can not be started', ['-e', `${APPEND}; console.error("key sk-very-secret"); process.exit(3)`], 'it failed ('],
+    ['dies of each call', [SCRIPT], 'it ended before it answered'],
+  ])('is a pause, longer each time, where it %s, and the caller hears why', async (_, args, reason) => {
+    let clock = 0;
+    startWith({ command: process.execPath, args: [...args, journal] }, { now: () => clock });
+    const fails = () => call('die');
+    for (let time = 0; time < 4; time++) expect(await fails()).toMatchObject({ ok: false });
+    for (const [seconds, times] of [1, 2, 4, 8].entries()) {
+      const before = await starts();
+      expect(await fails()).toMatchObject({
+        code: 'tool_unavailable',
+        reason: expect.stringMatching(/^The MCP server "notes" is down: .*\. It may be started again in \d+ s\.$/su),
+      });
+      expect(executor.whyDown?.(TOOL)).toContain(`${reason}`);
+      expect(executor.whyDown?.(TOOL)).toContain(`in ${2 ** seconds} s`);
+      expect(executor.whyDown?.(TOOL)).not.toContain('very-secret');
+      expect(executor.health?.().get('notes')).toBeDefined();
+      expect(await starts()).toBe(before);
+      clock += 1_000 * times;
+      expect(executor.whyDown?.(TOOL)).toBeUndefined();
+      await fails();
+      expect(await starts()).toBeGreaterThan(before);
+    }
+  });
+
+  it('is over when nobody has called for a while, and begins again with the next call', async () => {
+    startWith({ command: process.execPath, args: [SCRIPT, journal] }, { idleMs: 30 });
+    const first = await pidOf();
+    await untilGone(first);
+    const second = await pidOf();
+    expect(second).not.toBe(first);
+    expect(executor.health?.()).toEqual(new Map([['notes', undefined]]));
+    // A call that runs for longer than that keeps it.
+    const [slow, pid] = await Promise.all([call('slow', { input: { steps: 10 } }), pidOf()]);
+    expect(slow).toMatchObject({ ok: true, output: 'done' });
+    await untilGone(pid);
   });
 });
 

@@ -1,0 +1,154 @@
+/**
+ * The life of one MCP server that is called: started at the first call, started again after it died, stopped when nobody
+ * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
+ */
+import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
+import { McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { orAborted } from '../../../core/errors.js';
+import { type CallFailure, describeThrown, fail } from '../failure.js';
+import { type McpSession, openMcpSession } from './mcp-session.js';
+
+/** So many starts in a row that led to no answer cost nothing; then there is a pause, and each is twice the one before. */
+const FREE_STARTS = 3;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface McpLifeOptions {
+  readonly connectTimeoutMs: number;
+  /** Without a call for so long it is stopped. */
+  readonly idleMs: number;
+  readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
+  /** A clock in milliseconds. */
+  readonly now: () => number;
+}
+
+export type Reached = { ok: true; session: McpSession } | CallFailure;
+
+export interface McpLife {
+  /** Keeps the server from being stopped. @returns a function that ends it */
+  hold(): () => void;
+  /** Starts it where it does not run. */
+  reach(signal: AbortSignal): Promise<Reached>;
+  /** It has answered a call, whatever it said. */
+  answered(): void;
+  /** The session is of no more use; the next call gets another. */
+  drop(session: McpSession): Promise<void>;
+  /** Why it gets no calls now, for anybody. Undefined: it runs, or would be started. */
+  whyDown(): string | undefined;
+  /** Whether it was started, or a start of it has failed. */
+  isTried(): boolean;
+  /** What it did, where its last start failed or it fails again and again. */
+  failure(): string | undefined;
+  close(): Promise<void>;
+}
+
+export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
+  const { connectTimeoutMs, idleMs, onLastWords, now } = options;
+  let opening: Promise<McpSession> | undefined;
+  let way: Way | undefined;
+  let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
+  let isTried = false;
+  let holders = 0;
+  let stopping: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
+  function open(): Promise<McpSession> {
+    const mine = openMcpSession(server, { connectTimeoutMs, way });
+    opening = mine;
+    mine.then(
+      (session) => {
+        way = session.way;
+        isTried = true;
+      },
+      (error: unknown) => {
+        if (opening === mine) opening = undefined;
+        way = undefined;
+        isTried = true;
+        noteTrouble(describeThrown(error), { isStart: true });
+        if (error instanceof McpFailure && error.lastWords !== '')
+          onLastWords?.({ server: name, stderr: error.lastWords });
+      },
+    );
+    return mine;
+  }
+
+  function noteTrouble(reason: string, { isStart }: { isStart: boolean }): void {
+    const times = (trouble?.times ?? 0) + 1;
+    const pause = times <= FREE_STARTS ? 0 : FIRST_PAUSE_MS * 2 ** (times - FREE_STARTS - 1);
+    trouble = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
+  }
+
+  async function stop(): Promise<void> {
+    clearTimeout(stopping);
+    const last = opening;
+    opening = undefined;
+    await last?.then(
+      (session) => session.close(),
+      () => undefined,
+    );
+  }
+
+  async function current(signal: AbortSignal): Promise<McpSession | undefined> {
+    const session = opening && (await orAborted(opening, signal));
+    if (!session || session.isOpen()) return session;
+    await drop(session);
+    return undefined;
+  }
+
+  async function drop(session: McpSession): Promise<void> {
+    const last = opening;
+    if (last && (await last.catch(() => undefined)) === session && opening === last) {
+      opening = undefined;
+      if (!session.isOpen()) noteTrouble('ended before it answered', { isStart: false });
+    }
+    await session.close();
+  }
+
+  function whyDown(): string | undefined {
+    const left = trouble ? trouble.until - now() : 0;
+    if (!trouble || left <= 0) return undefined;
+    const seconds = Math.ceil(left / 1_000);
+    return `The MCP server "${name}" is down: it ${trouble.reason}. It may be started again in ${seconds} s`;
+  }
+
+  return {
+    hold() {
+      holders += 1;
+      clearTimeout(stopping);
+      return () => {
+        holders -= 1;
+        if (holders > 0 || isClosed) return;
+        stopping = setTimeout(() => void stop(), idleMs).unref();
+      };
+    },
+
+    async reach(signal) {
+      if (isClosed) return fail('tool_unavailable', 'The executor of MCP tools is closed.');
+      try {
+        const running = await current(signal);
+        if (running) return { ok: true, session: running };
+        const why = opening ? undefined : whyDown();
+        if (why !== undefined) return fail('tool_unavailable', `${why}.`);
+        return { ok: true, session: await orAborted(opening ?? open(), signal) };
+      } catch (error) {
+        if (signal.aborted) return fail('cancelled', `The MCP server "${name}" was still starting.`);
+        return fail('tool_unavailable', `The MCP server "${name}" ${describeThrown(error)}.`);
+      }
+    },
+
+    answered() {
+      trouble = undefined;
+    },
+
+    drop,
+    whyDown,
+    isTried: () => isTried,
+    failure: () => (trouble?.isStart || whyDown() !== undefined ? trouble?.reason : undefined),
+
+    close() {
+      isClosed = true;
+      return stop();
+    },
+  };
+}

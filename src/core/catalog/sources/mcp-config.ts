@@ -1,0 +1,127 @@
+/** A file of MCP servers, as Claude Desktop, Cursor and VS Code have it -> servers that can be started, and why others can't. */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import { parse } from '../../parse.js';
+import { isObject } from '../schema/json.js';
+import { type McpServer, parseMcpServer } from './mcp-server.js';
+import {
+  describeSource,
+  isUrl,
+  parseJsonOrYaml,
+  type ReadContext,
+  readText,
+  reasonOf,
+  type SourceFailure,
+  sourceFailed,
+} from './source.js';
+
+export interface McpConfig {
+  readonly servers: Readonly<Record<string, McpServer>>;
+  readonly failures: readonly SourceFailure[];
+}
+
+/** VS Code calls them `servers`, and asks a person for its `inputs`. */
+const configSchema = z.object({
+  mcpServers: z.record(z.string().min(1), z.unknown()),
+  inputs: z.array(z.looseObject({ id: z.string(), default: z.string().optional() })).optional(),
+});
+const FORM = 'Write it as {"command", "args"} or {"url", "headers"}';
+
+interface Surroundings extends Pick<ReadContext, 'variable'> {
+  /** Of the configuration; of the workspace, where it is that of an editor. */
+  readonly folder: string;
+  readonly workspace: string;
+  /** What VS Code would propose for an input. */
+  readonly defaults: ReadonlyMap<string, string | undefined>;
+}
+
+/** @throws WinnowError `source_failed` when the file can't be read or has another form */
+export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
+  if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
+  const { servers: ofEditor, ...content } = Object(await parseJsonOrYaml(await readText(path, context), path));
+  const parsed = parse(configSchema, { mcpServers: ofEditor, ...content }, { root: 'file' });
+  if (!parsed.ok) {
+    const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
+    throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);
+  }
+  const folder = dirname(path);
+  const defaults = new Map((parsed.value.inputs ?? []).map((input) => [input.id, input.default]));
+  const surroundings = { folder, workspace: workspaceOf(path), defaults, variable: context.variable };
+  const servers: Record<string, McpServer> = {};
+  const failures: SourceFailure[] = [];
+  for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
+    if (isObject(written) && written.disabled === true) continue;
+    const read = await readServer(written, `mcpServers.${name}`, surroundings);
+    if (read.ok) {
+      servers[name] = read.server;
+      continue;
+    }
+    const source = `${describeSource(path)}#${name}`;
+    failures.push({ source, error: sourceFailed(source, read.problem), server: { name, reason: NOT_USABLE } });
+  }
+  return { servers, failures };
+}
+
+/** What is wrong with the configuration is the operator's business. */
+const NOT_USABLE = 'its configuration is not usable';
+
+type Read = { ok: true; server: McpServer } | { ok: false; problem: string };
+
+async function readServer(written: unknown, place: string, around: Surroundings): Promise<Read> {
+  const parsed = parseMcpServer(written, place);
+  if (!parsed.ok) return { ok: false, problem: `is not usable (${parsed.problem}). ${FORM}` };
+  const { server, missing } = expandVariables(parsed.server, around);
+  if (missing?.startsWith('input:')) {
+    const advice = 'write a variable of the environment, such as ${MY_KEY}';
+    return { ok: false, problem: `asks for the ${missing}, as only an editor does: ${advice}` };
+  }
+  if (missing !== undefined) {
+    const advice = `set it, or write \${${missing}:-default}`;
+    return { ok: false, problem: `names the variable ${missing}, which is not set: ${advice}` };
+  }
+  if ('url' in server)
+    return isUrl(server.url)
+      ? { ok: true, server }
+      : { ok: false, problem: 'has a url that is not an http(s) URL: correct it' };
+  const { envFile, ...told } = server;
+  const placed = 'cwd' in told ? { ...told, cwd: resolve(around.folder, told.cwd ?? '') } : told;
+  if (envFile === undefined) return { ok: true, server: placed };
+  const file = resolve(around.workspace, envFile);
+  try {
+    const fromFile = z.record(z.string(), z.string()).parse({ ...parseEnv(await readFile(file, 'utf8')) });
+    return { ok: true, server: { ...placed, env: { ...fromFile, ...told.env } } };
+  } catch (error) {
+    return { ok: false, problem: `has an envFile that can't be read (${reasonOf(error)}). Check its path` };
+  }
+}
+
+function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  return ['.vscode', '.cursor'].includes(basename(folder)) ? dirname(folder) : folder;
+}
+
+const VARIABLE = /\$\{(?:input:([\w-]+)|(?:env:)?(\w+)(?::-([^}]*))?)\}/gu;
+
+function expandVariables(
+  server: McpServer,
+  { variable, workspace, defaults }: Surroundings,
+): { server: McpServer; missing: string | undefined } {
+  const ofEditors = new Map([
+    ['workspaceFolder', workspace],
+    ['workspaceFolderBasename', basename(workspace)],
+    ['userHome', homedir()],
+  ]);
+  const missing: string[] = [];
+  const expanded: McpServer = JSON.parse(JSON.stringify(server), (_, part: unknown) => {
+    if (typeof part !== 'string') return part;
+    return part.replace(VARIABLE, (text, input: string | undefined, name = '', fallback?: string) => {
+      const found = input === undefined ? (ofEditors.get(name) ?? (variable?.(name) || fallback)) : defaults.get(input);
+      if (found === undefined) missing.push(input === undefined ? name : `input:${input}`);
+      return found ?? text;
+    });
+  });
+  return { server: expanded, missing: missing[0] };
+}

@@ -1,0 +1,107 @@
+/** One server of an MCP configuration: how it is written, what its tools are called, and how it fails. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { nearestName } from '../../nearest-name.js';
+import { parse } from '../../parse.js';
+import { isObject } from '../schema/json.js';
+
+const texts = z.record(z.string(), z.string()).optional();
+const common = {
+  disabled: z.boolean().optional().describe('The server is left out, as other readers of this format do.'),
+  prefix: z
+    .boolean()
+    .optional()
+    .describe(
+      'false: its tools have no `github__` before their names, but for a name that holds `__` itself. Default: true.',
+    ),
+  trust: z
+    .boolean()
+    .optional()
+    .describe(
+      'Its hints (`readOnlyHint`, `destructiveHint`) say what risk its tools have. Default: each has high risk.',
+    ),
+};
+
+const processSchema = z.object({
+  ...common,
+  type: z.enum(['stdio', 'local']).optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).optional(),
+  env: texts.describe('Added to the few variables that the SDK hands on by default (PATH, HOME and the like).'),
+  envFile: z.string().min(1).optional().describe('Lines NAME=value; what stands in `env` wins.'),
+  cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
+});
+
+const remoteSchema = z.object({
+  ...common,
+  type: z
+    .enum(['http', 'streamable-http', 'streamableHttp', 'sse'])
+    .optional()
+    .describe('Default: streamable HTTP, and SSE where the server refuses it.'),
+  // Whether it is a URL shows once its variables are in their places.
+  url: z.string().min(1),
+  headers: texts,
+});
+
+/** A process on stdio, or a URL; see the configurations of Claude Desktop, Cursor and VS Code. */
+export type McpServer = z.infer<typeof processSchema> | z.infer<typeof remoteSchema>;
+
+/** Of an unknown key's letters; other readers have keys of their own, which stay unheard. */
+const MAX_KEY_SLIPS = 0.34;
+
+/** @param place stands before each problem, for example `mcpServers.github` */
+export function parseMcpServer(
+  written: unknown,
+  place: string,
+): { ok: true; server: McpServer } | { ok: false; problem: string } {
+  if (!isObject(written)) return { ok: false, problem: `${place}: not an object` };
+  const kind = ['command', 'url'].find((key) => written[key] !== undefined);
+  if (kind === undefined) {
+    const slip = findSlip(written, ['command', 'url']);
+    return { ok: false, problem: slip ? `${place}.${slip}` : `${place}: neither "command" nor "url"` };
+  }
+  const schema = kind === 'command' ? processSchema : remoteSchema;
+  const slip = findSlip(written, Object.keys(schema.shape));
+  if (slip !== undefined) return { ok: false, problem: `${place}.${slip}` };
+  const parsed = parse(schema, written, { within: place });
+  return parsed.ok ? { ok: true, server: parsed.value } : { ok: false, problem: parsed.issues.join('; ') };
+}
+
+function findSlip(written: Readonly<Record<string, unknown>>, known: readonly string[]): string | undefined {
+  const missing = known.filter((key) => !(key in written));
+  for (const key of Object.keys(written)) {
+    const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
+    if (meant !== undefined) return `${key}: an unknown key; "${meant}" may be meant`;
+  }
+  return undefined;
+}
+
+/** A name tells its server: what stands before the first `__` is always the server's own, and holds none. */
+export function toolNameOf(tool: string, server: string, { prefix }: Pick<McpServer, 'prefix'> = {}): string {
+  if (prefix === false && !tool.includes('__')) return tool;
+  const plain = server.replace(/[^\p{L}\p{N}-]+/gu, '_').replace(/^_|_$/gu, '');
+  return `${plain || 'server'}__${tool}`;
+}
+
+/** Another one, where calls of the server would go elsewhere. No key of a header is in it. */
+export function targetOf(told: McpServer): string {
+  const { command, args, env, cwd, url }: Record<string, unknown> = { ...told };
+  const target = JSON.stringify([command, args, env, cwd, url]);
+  return createHash('sha256').update(target).digest('hex').slice(0, 16);
+}
+
+/** What a server did, for anybody. What its process wrote on stderr may hold keys and paths: it is for operators alone. */
+export class McpFailure extends Error {
+  constructor(
+    message: string,
+    readonly lastWords: string,
+    options: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** With what it wrote on stderr last. */
+  get forOperators(): string {
+    return this.lastWords === '' ? this.message : `${this.message}; its stderr ends with: ${this.lastWords}`;
+  }
+}

@@ -1,0 +1,201 @@
+/** Servers of each revision and transport, as real processes: what is listed, called, told meanwhile and given back. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
+import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
+import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
+import { loadCatalog } from '../../../../src/core/catalog/load.js';
+import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
+import { createTool } from '../../../support/create-tool.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+
+/** Servers are slow to start on a busy machine. */
+jest.setTimeout(30_000);
+
+const OLD = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
+const MODERN = resolve('test/agents/sandbox/executors/mcp-modern-server.mjs');
+
+const SERVERS = [
+  { name: '2026-07-28 on stdio', script: MODERN, wire: 'stdio', revision: '2026-07-28' },
+  { name: '2026-07-28 on streamable HTTP', script: MODERN, wire: 'http', revision: '2026-07-28' },
+  { name: '2025-11-25 on stdio', script: OLD, wire: 'stdio', revision: '2025-11-25' },
+  { name: '2025-11-25 on streamable HTTP', script: OLD, wire: 'http', revision: '2025-11-25' },
+  { name: '2025-11-25 on SSE', script: OLD, wire: 'sse', revision: '2025-11-25', type: 'sse' },
+  { name: '2025-11-25 on SSE that nobody told of', script: OLD, wire: 'sse', revision: '2025-11-25' },
+] as const;
+
+describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }) => {
+  const journal = join(temporaryFolder(), 'journal');
+  let server: McpServer;
+  let running: ChildProcess | undefined;
+  let sandbox: Sandbox;
+
+  beforeAll(async () => {
+    if (wire === 'stdio') {
+      server = { command: process.execPath, args: [script, journal] };
+    } else {
+      running = spawn(process.execPath, [script, journal, wire], { stdio: ['ignore', 'pipe', 'inherit'] });
+      if (!running.stdout) throw new Error('no stdout');
+      const line = await createInterface({ input: running.stdout })[Symbol.asyncIterator]().next();
+      const url = `http://127.0.0.1:${String(line.value).replace('port ', '')}/mcp`;
+      server = { url, ...('type' in told ? { type: told.type } : {}) };
+    }
+    sandbox = createSandbox({ executors: [createMcpExecutor({ notes: server })], limits: { timeoutMs: 20_000 } });
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    if (!running) return;
+    const exit = once(running, 'exit');
+    running.kill();
+    await exit;
+  });
+
+  const events = async () => (await readFile(journal, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+
+  async function until(event: string): Promise<void> {
+    while (!(await events()).includes(event)) await pause(5);
+  }
+
+  function call(name: string, input: object = {}, more: Partial<SandboxCall> = {}) {
+    const metadata = { mcp: { server: 'notes', tool: name } };
+    const tool = createTool(name, {}, undefined, { toolType: 'mcp', risk: 'high', metadata });
+    return sandbox.run({ tool, arguments: input, ...more });
+  }
+
+  it('is spoken to in its newest revision', async () => {
+    const session = await openMcpSession(server, { connectTimeoutMs: 20_000 });
+    expect(session.client.getNegotiatedProtocolVersion()).toBe(revision);
+    expect(session.way).toEqual({ wire, era: revision < '2026' ? 'legacy' : 'modern' });
+    await session.close();
+    expect(session.isOpen()).toBe(false);
+  });
+
+  it('lists its tools', async () => {
+    const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { notes: server } }] });
+    expect(catalog.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['notes__structured', 'notes__pid']));
+  });
+
+  it('answers with content as it came, structured content and _meta', async () => {
+    expect(await call('structured', { a: 1 })).toMatchObject({ output: { got: { a: 1 } }, isStructured: true });
+    const mixed = await call('mixed');
+    expect(mixed).toMatchObject({ ok: true, output: { level: 3 }, meta: { 'example.com/trace': 'abc' } });
+    expect(mixed.content?.map(({ type }) => type)).toEqual([
+      ...['text', 'image', 'audio', 'resource_link', 'resource', 'resource'],
+    ]);
+    expect(await call('error_picture')).toMatchObject({
+      code: 'tool_failed',
+      content: [{}, { type: 'image', data: 'iVBORw0KGgo=', annotations: { audience: ['user'] } }],
+      meta: { 'example.com/trace': 'abc' },
+    });
+    expect(await call('refuse')).toMatchObject({ ok: false, reason: expect.stringContaining('unknown note') });
+  });
+
+  it('tells its progress and what it logs, and hears of a cancellation', async () => {
+    const told: (Progress | LogMessage)[] = [];
+    const hear = (one: Progress | LogMessage) => void told.push(one);
+    await call('slow', { steps: 2 }, { onProgress: hear });
+    await call('chatty', { words: 'slow disk' }, { onLog: hear });
+    expect(told).toEqual([
+      { progress: 1, total: 2, message: 'step 1' },
+      { progress: 2, total: 2, message: 'step 2' },
+      { level: 'warning', logger: 'db', data: { words: 'slow disk' } },
+    ]);
+    const controller = new AbortController();
+    const hanging = call('hang', {}, { signal: controller.signal });
+    await until('call hang');
+    controller.abort();
+    expect(await hanging).toMatchObject({ ok: false, code: 'cancelled' });
+    await until('cancelled');
+    expect(await call('empty')).toMatchObject({ ok: true, output: null });
+  });
+
+  (wire === 'sse' ? it : it.skip)('whose one stream ends in a call is opened anew by the next', async () => {
+    const seen = (await events()).length;
+    const hanging = call('hang');
+    while (!(await events()).slice(seen).includes('call hang')) await pause(5);
+    if ('url' in server) await fetch(new URL('/drop', server.url));
+    expect(await hanging).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect(await call('empty')).toMatchObject({ ok: true });
+  });
+});
+
+describe('a server of before 2026-07-28 that knows nothing of that revision', () => {
+  const SERVER = resolve('fixtures/sources/mcp-server.mjs');
+  const realTimeout = globalThis.setTimeout;
+  afterEach(() => void jest.restoreAllMocks());
+
+  /** Reads what it is sent, and becomes the real server only when the first line is as it wants it. */
+  const picky = (otherwise: string) => `
+    const { createInterface } = require('readline');
+    const { spawn } = require('child_process');
+    let server;
+    createInterface({ input: process.stdin })
+      .on('line', (line) => {
+        if (!server && !line.includes('"initialize"')) return ${otherwise};
+        server ??= spawn(process.execPath, [process.argv[1], 'notes'], { stdio: ['pipe', 'inherit', 'inherit'] });
+        server.stdin.write(line + '\\n');
+      })
+      .on('close', () => (server ? server.stdin.end() : process.exit()));
+  `;
+
+  it.each([
+    ['ends at it', 'process.exit(1)'],
+    ['is silent about it', 'undefined'],
+    ['answers nonsense to it', 'process.stdout.write("no JSON at all\\n")'],
+  ])('and %s is read all the same', async (_, otherwise) => {
+    // The silence is waited for, but not for as long.
+    const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+    const server = { command: process.execPath, args: ['-e', picky(otherwise), SERVER] };
+    const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { notes: server } }] });
+    expect(catalog.tools).toHaveLength(3);
+  });
+});
+
+describe('a server of 2026-07-28 that lies', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close().closeAllConnections());
+
+  it('loses the tool, or the block, that is of no form, and nothing else', async () => {
+    const answers: Record<string, object> = {
+      'server/discover': {
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        ttlMs: 0,
+        cacheScope: 'public',
+      },
+      'tools/list': { tools: [{ name: 'note' }, { name: 7 }, 'none'], nextCursor: null },
+      'tools/call': { content: [{ type: 'hologram' }, { type: 'text', text: 'words', extra: 1 }] },
+    };
+    server = createServer(async (request, response) => {
+      const { id, method } = Object(await json(request));
+      const result = { resultType: 'complete', ...answers[String(method)] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const servers = { bad: { url: `http://127.0.0.1:${Object(server.address()).port}/` } };
+    const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers }] });
+    expect(catalog.tools.map(({ name }) => name)).toEqual(['bad__note']);
+    const sandbox = createSandbox({ executors: [createMcpExecutor(servers)] });
+    const [tool] = catalog.tools;
+    const result = tool && (await sandbox.run({ tool, arguments: {} }));
+    expect(result).toMatchObject({
+      ok: true,
+      content: [
+        { type: 'text', text: expect.stringContaining('"hologram"') },
+        { type: 'text', text: 'words', extra: 1 },
+      ],
+    });
+    await sandbox.close();
+  });
+});

@@ -1,0 +1,101 @@
+/** Configurations as other programs have them, read and not started. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { loadMcpConfig } from '../../../../src/core/catalog/sources/mcp-config.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+async function load(content: unknown, file = 'mcp.json') {
+  const path = join(folder, file);
+  await mkdir(join(path, '..'), { recursive: true });
+  await writeFile(path, JSON.stringify(content));
+  const variables: Record<string, string> = { HUB_KEY: 'abc', EMPTY: '' };
+  const context = { timeoutMs: 1_000, variable: (name: string) => variables[name] };
+  const { servers, failures } = await loadMcpConfig(path, context);
+  return { servers, messages: failures.map(({ error }) => error.message.replaceAll(folder, '')), failures };
+}
+
+describe('the configuration of', () => {
+  it('Claude Desktop', async () => {
+    const files = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/tmp'], env: { A: 'b' } };
+    expect(await load({ mcpServers: { files } }, 'claude_desktop_config.json')).toMatchObject({
+      servers: { files },
+      messages: [],
+    });
+  });
+
+  it('Cursor', async () => {
+    const mcpServers = {
+      desk: {
+        type: 'stdio',
+        command: '${workspaceFolder}/run',
+        args: ['${userHome}'],
+        envFile: '${workspaceFolder}/.env',
+      },
+      hub: { url: 'https://hub.test/mcp', headers: { authorization: 'Bearer ${env:HUB_KEY}' } },
+    };
+    await writeFile(join(folder, '.env'), '# keys\nTOKEN="a b"\nLEVEL=2\n');
+    expect((await load({ mcpServers }, '.cursor/mcp.json')).servers).toEqual({
+      desk: {
+        ...{ type: 'stdio', command: `${folder}/run`, args: [homedir()] },
+        env: { TOKEN: 'a b', LEVEL: '2' },
+      },
+      hub: { url: 'https://hub.test/mcp', headers: { authorization: 'Bearer abc' } },
+    });
+  });
+
+  it('VS Code, with what its inputs have as default', async () => {
+    const inputs = [{ type: 'promptString', id: 'host', description: 'Host', default: 'hub.test' }];
+    const servers = {
+      hub: { type: 'http', url: 'https://${input:host}/${workspaceFolderBasename}' },
+      desk: { command: 'node', cwd: 'server', env: { LEVEL: '3' }, envFile: 'dev.env', dev: { watch: '*' } },
+    };
+    await writeFile(join(folder, 'dev.env'), 'LEVEL=2\nTOKEN=x');
+    expect((await load({ servers, inputs }, '.vscode/mcp.json')).servers).toEqual({
+      hub: { type: 'http', url: `https://hub.test/${basename(folder)}` },
+      desk: { command: 'node', cwd: join(folder, '.vscode', 'server'), env: { LEVEL: '3', TOKEN: 'x' } },
+    });
+  });
+
+  it.each(['http', 'streamable-http', 'streamableHttp', 'sse'])('a server of the type %s', async (type) => {
+    const hub = { type, url: 'https://hub.test' };
+    expect((await load({ mcpServers: { hub } })).servers).toEqual({ hub });
+  });
+});
+
+describe('a server whose configuration is wrong', () => {
+  const inputs = [{ id: 'key', password: true }];
+
+  it.each([
+    ['a misspelt command', { comand: 'node' }, 'mcpServers.bad.comand: an unknown key; "command" may be meant'],
+    ['another case', { URL: 'https://hub.test' }, 'mcpServers.bad.URL: an unknown key; "url" may be meant'],
+    ['a misspelt list', { command: 'node', arg: [] }, 'mcpServers.bad.arg: an unknown key; "args" may be meant'],
+    ['a misspelt key', { url: 'https://a.test', header: {} }, '.header: an unknown key; "headers" may be meant'],
+    ['neither', { cmd: 'node' }, 'mcpServers.bad: neither "command" nor "url"). Write it as {"command", "args"} or'],
+    ['no object', 'node', 'mcpServers.bad: not an object'],
+    ['a wrong type', { type: 'websocket', url: 'https://a.test' }, 'mcpServers.bad.type: Invalid option'],
+    ['a number among its arguments', { command: 'node', args: [1] }, 'mcpServers.bad.args.0: Invalid input'],
+    ['an input', { url: 'https://a.test/${input:key}' }, 'asks for the input:key, as only an editor does: write a'],
+    ['an empty variable', { url: 'https://a.test/${EMPTY}' }, 'names the variable EMPTY, which is not set: set it'],
+    ['a URL that is none', { url: 'file:///etc' }, 'has a url that is not an http(s) URL: correct it'],
+    [
+      'an envFile that is not there',
+      { command: 'node', envFile: 'no.env' },
+      "has an envFile that can't be read (ENOENT",
+    ],
+  ])('by %s is left out, and told where and what may be meant', async (_, bad, message) => {
+    const good = { command: 'node', alwaysAllow: ['a'], timeout: 60, tools: ['*'] };
+    const read = await load({ mcpServers: { bad, good }, inputs });
+    expect(Object.keys(read.servers)).toEqual(['good']);
+    expect(read.messages).toEqual([expect.stringContaining(message)]);
+    expect(read.messages).toEqual([expect.stringContaining('mcp.json#bad ')]);
+    // Whoever only calls tools need not know what stands in the file.
+    expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'its configuration is not usable' });
+  });
+});
