@@ -102,7 +102,7 @@ export function createServer({
   ]);
   const renderOpenApi = addOpenApi(app);
   app.after(() => {
-    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
+    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError });
     addToolRoutes(app, planner, conceal);
     if (agents) addAgentRoutes(app, { routes: agentRoutes(agents), metrics: agents.metrics, answerWork, stop });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });

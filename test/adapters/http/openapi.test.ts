@@ -71,7 +71,8 @@ describe('the OpenAPI document', () => {
   it('says nothing of agents and MCP where the server has none', async () => {
     const { app, url } = await startServer({ planner: answeringPlanner() });
     const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
-    const lines = ['POST /v1/plan', 'POST /v1/select', 'GET /v1/tools', 'GET /healthz', 'GET /readyz'];
+    const plans = ['POST /v1/plan', 'POST /v1/select', 'POST /v1/plans'];
+    const lines = [...plans, 'GET /v1/tools', 'GET /healthz', 'GET /readyz'];
     expect(linesOf(document)).toEqual([...lines, 'GET /openapi.json']);
     expect(app.printRoutes({ commonPrefix: false }).match(/─ /g)).toHaveLength(lines.length + 1);
     expect(Object.keys(document.components.schemas).filter((name) => /mcp|session/iu.test(name))).toEqual([]);
