@@ -150,6 +150,8 @@ describe('Idempotency-Key', () => {
     leaving.abort();
     await expect(first).rejects.toThrow();
     const closed = app.close();
+    // It stops, takes nothing new, and is still there for what runs.
+    while ((await send('/v1/sessions', {})).status !== 503);
     end();
     await closed;
     const next = await startAgentServer({ place: { file } });
