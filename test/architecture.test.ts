@@ -22,6 +22,7 @@ const ZONES: Readonly<Record<string, readonly string[]>> = {
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger': ['adapters/http/'],
+  '@fastify/swagger-ui': ['adapters/http/'],
   '@microsoft/recognizers-text-suite': ['core/planning/'],
   '@langchain/core': ['adapters/langchain/'],
   '@langchain/langgraph': ['adapters/langchain/'],

@@ -10,6 +10,7 @@ import { type Adaptation, type AdaptationOptions, createAdaptation } from './ada
 import type { Definitions } from './definitions.js';
 import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from './index/kept-index.js';
 import type { IndexStatus, ToolIndex } from './index/tool-index.js';
+import { createKeptAnswers, type KeptAnswers } from './kept-answers.js';
 import { createKeptPlans, type KeptPlans } from './kept-plans.js';
 import { createKeptRules, type KeptRules } from './kept-rules.js';
 import { createAuditWriter } from './ledger.js';
@@ -17,6 +18,7 @@ import type { CatalogReload } from './live-catalog.js';
 import { createToolChanges, type RouterOptions } from './parts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import { createPrivateTools, type PrivateTools } from './private-tools.js';
+import { parseQuotas } from './quotas.js';
 import { createRouter, type Router } from './router.js';
 import { createPlanRuns, type PlanRuns } from './runs/plan-runs.js';
 import type { Executor } from './sandbox/executors/executor.js';
@@ -93,6 +95,8 @@ export interface Agents {
   readonly metrics: Metrics | undefined;
   readonly plans: PlanRuns;
   readonly keptPlans: KeptPlans;
+  /** Of requests that a caller may send twice. */
+  readonly answers: KeptAnswers;
   readonly policy: PolicySource['current'];
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
@@ -208,6 +212,11 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       maxBytes: options?.quotas?.runBytes,
     }),
     telemetry: (query) => reportTelemetry(store.journal, query),
+    answers: createKeptAnswers({
+      store,
+      maxBytes: parseQuotas(options?.quotas).answerBytes,
+      clock: clock ?? (() => new Date()),
+    }),
     async rebuild({ weights: given, by } = {}) {
       if (given !== undefined) await weights.set(given, by);
       const reloaded = await parts.reload?.();

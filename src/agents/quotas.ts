@@ -14,6 +14,7 @@ export const quotasSchema = z.strictObject({
   pendingApprovals: most(100).describe('Approvals that nobody has decided yet.'),
   approvalBytes: most(65_536).describe('Arguments of a call that needs approval, as JSON.'),
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
+  answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),
   runBytes: most(16_777_216).describe('Results that one run of a plan keeps, as JSON.'),
 });
 export type QuotasInput = z.input<typeof quotasSchema>;
@@ -56,6 +57,7 @@ export const retentionSchema = z.strictObject({
   telemetry: days(120),
   approvals: days(90),
   runs: days(30),
+  answers: days(1).describe('Of requests with an Idempotency-Key, in days. Default: 1.'),
 });
 export type RetentionInput = z.input<typeof retentionSchema>;
 export type Retention = z.output<typeof retentionSchema>;

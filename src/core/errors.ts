@@ -65,6 +65,12 @@ export const ERROR_TABLE = {
   quota_exceeded: passing({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
   store_failed: passing({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
   conflict: passing({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
+  key_reused: final({ meaning: 'The key of the request stands for another one.', httpStatus: 422, exitCode: 2 }),
+  outcome_unknown: final({
+    meaning: 'The request broke off; nobody knows whether it had its effect.',
+    httpStatus: 409,
+    exitCode: 6,
+  }),
   gate_failed: final({ meaning: 'An evaluation is below a bar that was set for it.', httpStatus: 422, exitCode: 8 }),
   cancelled: final({ meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130 }),
   internal: final({ meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1 }),

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 import { NO_MODEL, serve } from './serve-setup.js';
 
-for (const name of ['bullmq', 'pg', 'prom-client'])
+for (const name of ['bullmq', 'pg', 'prom-client', '@fastify/swagger-ui'])
   jest.unstable_mockModule(name, () => {
     throw new Error(`Cannot find package '${name}' imported from here`);
   });
@@ -37,13 +37,18 @@ describe('without the package', () => {
     });
   });
 
-  it('prom-client, the server answers everything but its figures', async () => {
+  it('prom-client and @fastify/swagger-ui, the server answers everything but its figures and its page', async () => {
     const folder = temporaryFolder();
     await writeFile(join(folder, 'tools.json'), '[{"name":"greet","toolType":"builtin"}]');
     const { address, ask } = await serve('--catalog', join(folder, 'tools.json'), ...NO_MODEL);
     expect(await ask('POST /v1/sessions', {})).toMatchObject({ turn: 1 });
-    const answer = await fetch(`${address}/metrics`);
-    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('npm install prom-client')]);
+    for (const [path, name] of [
+      ['/metrics', 'prom-client'],
+      ['/docs', '@fastify/swagger-ui'],
+    ]) {
+      const answer = await fetch(`${address}${path}`);
+      expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining(`npm install ${name}`)]);
+    }
   });
 });
 

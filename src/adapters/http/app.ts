@@ -10,6 +10,7 @@ import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
 import { createConceal } from './conceal.js';
+import { addDocsPage } from './docs-page.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
@@ -83,6 +84,8 @@ export function createServer({
   const { metrics } = agents ?? {};
   addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
   addAuth(app, parts);
+  // For files of /docs that are not there: all other unknown paths end above.
+  app.setNotFoundHandler((request, reply) => sendUnknownPath(app, request, reply));
   app.addHook('onRequest', async (request, reply) =>
     request.is404 ? sendUnknownPath(app, request, reply) : undefined,
   );
@@ -101,10 +104,11 @@ export function createServer({
     ...(parts.askModel ? [{ run: parts.askModel, holdsMs: MODEL_CHECK_MS }] : []),
   ]);
   const renderOpenApi = addOpenApi(app);
+  addDocsPage(app, renderOpenApi);
   app.after(() => {
-    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
+    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError });
     addToolRoutes(app, planner, conceal);
-    if (agents) addAgentRoutes(app, { routes: agentRoutes(agents), metrics: agents.metrics, answerWork, stop });
+    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, stop });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
   });

@@ -8,6 +8,8 @@ export interface Gate {
    * @throws WinnowError `overloaded`, `quota_exceeded`, else what the work throws.
    */
   run<T>(user: string | undefined, work: () => Promise<T>): Promise<T>;
+  /** The same, and nothing where no place is free. */
+  tryRun(user: string | undefined, work: () => Promise<unknown>): Promise<unknown>;
 }
 
 /** The part of all that one user may take; at least one. */
@@ -18,11 +20,16 @@ export function createGate(limit: number): Gate {
   const own = createUserCounts();
   let running = 0;
 
-  return {
+  function whyFull(user: string | undefined): WinnowError | undefined {
+    if (running >= limit) return new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
+    if (own.of(user) < ofUser) return undefined;
+    return new WinnowError('quota_exceeded', `${ofUser} requests of yours are under way. Wait for one of them.`);
+  }
+
+  const gate: Gate = {
     async run(user, work) {
-      if (running >= limit) throw new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
-      if (own.of(user) >= ofUser)
-        throw new WinnowError('quota_exceeded', `${ofUser} requests of yours are under way. Wait for one of them.`);
+      const refusal = whyFull(user);
+      if (refusal) throw refusal;
       running += 1;
       own.add(user, 1);
       try {
@@ -32,5 +39,7 @@ export function createGate(limit: number): Gate {
         own.add(user, -1);
       }
     },
+    tryRun: async (user, work) => (whyFull(user) ? undefined : gate.run(user, work)),
   };
+  return gate;
 }

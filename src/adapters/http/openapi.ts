@@ -73,9 +73,11 @@ export function addOpenApi(app: FastifyInstance): () => object {
       info: {
         title: 'Winnow',
         version: readVersion(),
+        license: { name: 'MIT', identifier: 'MIT' },
         description:
           'From a request and a catalogue of tools to a checked plan. Every error is a problem document (RFC 9457).',
       },
+      servers: [{ url: '/', description: 'This server' }],
       security: [{ token: [] }, { gateway: [] }, {}],
       components: { securitySchemes: SECURITY },
     },

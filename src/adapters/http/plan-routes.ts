@@ -1,5 +1,6 @@
-/** `POST /v1/plan` and `POST /v1/select`: the planner's answer, whole or as a stream of its stages. */
+/** `POST /v1/plan`, `/v1/select` and `/v1/plans`: the planner's answer, whole or as a stream, to one request or to many. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Caller } from '../../agents/contracts.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { CallOptions, Planner } from '../../core/planner.js';
@@ -13,13 +14,14 @@ import {
   traceEventSchema,
 } from '../../core/result.js';
 import type { AnswerWork } from './answer-work.js';
+import { type BatchEvent, type BatchParts, batchOperation, planBatch } from './batch.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
 import type { Operation } from './openapi.js';
 import { publicEvent, publicSelection } from './public-answer.js';
 import { createRequestPlanners, requestToolsSchema } from './request-planners.js';
 
-export interface PlanRouteParts {
+export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'> {
   planner: Planner;
   /** Undefined: requests bring no tools of their own. */
   plannerOf: ((catalog: Catalog) => Planner) | undefined;
@@ -30,90 +32,120 @@ export interface PlanRouteParts {
   outcomes: Outcomes;
 }
 
-/** What a plan or a selection came to, for the log line of its request; never a word of it. */
+/** What a plan, a selection or a batch came to, for the log line of its request; never a word of it. */
 export type Outcomes = WeakMap<FastifyRequest, Outcome>;
-type Outcome = { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode'] } | { kind: 'failed'; code: string };
+type Outcome =
+  | { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode'] }
+  | { kind: 'batch'; requests: number; failed: number }
+  | { kind: 'failed'; code: string };
+interface Answered {
+  answer: unknown;
+  outcome: Outcome;
+}
 
 interface Endpoint {
   path: string;
   operation: Pick<Operation, 'operationId' | 'summary' | 'answer'>;
-  ask(planner: Planner, request: Request, call: CallOptions): Promise<{ answer: unknown; outcome: Outcome }>;
+  ask(planner: Planner, request: Request, call: CallOptions): Promise<Answered>;
 }
 
-export function addPlanRoutes(app: FastifyInstance, { planner, logger, ...parts }: PlanRouteParts): void {
-  const { conceal, answerWork, outcomes } = parts;
-  const plannerFor = createPlannerFor(parts);
-  for (const { path, operation, ask } of ENDPOINTS) {
-    app.post(path, { config: { operation: { ...SHARED, ...operation } } }, async (request, reply) => {
-      const { caller } = request.identity;
-      const { tools, ...body } = Object(request.body);
-      const own = tools === undefined ? planner : await plannerFor(tools);
-      const asked = conceal(parseRequest(withCaller(tools === undefined ? request.body : body, caller)), caller, own);
-      return answerWork<TraceEvent>(request, reply, {
+interface AskedOf {
+  caller: Caller | undefined;
+  requestId: string;
+  signal: AbortSignal;
+  onEvent: (event: TraceEvent) => void;
+}
+
+export function addPlanRoutes(app: FastifyInstance, parts: PlanRouteParts): void {
+  const { answerWork, outcomes } = parts;
+  const answerOne = createAnswerOne(parts);
+  for (const { path, operation, ask } of [PLAN, SELECT])
+    app.post(path, { config: { operation: { ...SHARED, ...operation } } }, (request, reply) =>
+      answerWork<TraceEvent>(request, reply, {
         event: 'stage',
-        async run({ signal, onEvent }) {
-          const told = (event: TraceEvent) => {
-            // The caller is told the code of the failure only.
-            if (event.stage === 'fallback') logger.warn({ requestId: request.id }, event.note);
-            onEvent(publicEvent(event));
-          };
-          try {
-            const { answer, outcome } = await ask(own, asked, { signal, requestId: request.id, onEvent: told });
-            outcomes.set(request, outcome);
-            return answer;
-          } catch (error) {
-            outcomes.set(request, { kind: 'failed', code: toWinnowError(error).code });
-            throw error;
-          }
-        },
-      });
-    });
+        run: (call) => noting(outcomes, request, () => answerOne(ask, request.body, { ...askedBy(request), ...call })),
+      }),
+    );
+  app.post('/v1/plans', { config: { operation: batchOperation(PLAN_REQUEST, RESULT) } }, (request, reply) =>
+    answerWork<BatchEvent>(request, reply, {
+      event: 'answer',
+      run: (call) =>
+        noting(outcomes, request, async () => {
+          const plan = async (one: unknown) =>
+            (await answerOne(PLAN.ask, one, { ...askedBy(request), ...call, onEvent: () => {} })).answer;
+          const answer = await planBatch(request, { ...parts, ...call, plan });
+          const failed = answer.answers.filter(({ ok }) => !ok).length;
+          return { answer, outcome: { kind: 'batch', requests: answer.answers.length, failed } };
+        }),
+    }),
+  );
+}
+
+function askedBy({ identity: { caller }, id: requestId }: FastifyRequest): Pick<AskedOf, 'caller' | 'requestId'> {
+  return { caller, requestId };
+}
+
+/** Keeps for the log line of a request what it came to. */
+async function noting(outcomes: Outcomes, request: FastifyRequest, work: () => Promise<Answered>): Promise<unknown> {
+  try {
+    const { answer, outcome } = await work();
+    outcomes.set(request, outcome);
+    return answer;
+  } catch (error) {
+    outcomes.set(request, { kind: 'failed', code: toWinnowError(error).code });
+    throw error;
   }
 }
 
-function createPlannerFor({ plannerOf }: Pick<PlanRouteParts, 'plannerOf'>): (tools: unknown) => Promise<Planner> {
-  if (plannerOf) return createRequestPlanners(plannerOf);
-  return async () => {
-    const issues = ['tools: this server plans with its own tools only; leave the field out'];
-    throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
+/** One request: with whose tools it is planned, what is hidden from its caller, and what the planner answers. */
+function createAnswerOne({ planner, plannerOf, conceal, logger }: PlanRouteParts) {
+  const plannerFor = plannerOf ? createRequestPlanners(plannerOf) : refuseTools;
+  return async (ask: Endpoint['ask'], body: unknown, { caller, onEvent, ...call }: AskedOf): Promise<Answered> => {
+    const { tools, ...fields } = Object(body);
+    const request = parseRequest(withCaller(tools === undefined ? body : fields, caller));
+    const own = tools === undefined ? planner : await plannerFor(tools);
+    const told = (event: TraceEvent) => {
+      // The caller is told the code of the failure only.
+      if (event.stage === 'fallback') logger.warn({ requestId: call.requestId }, event.note);
+      onEvent(publicEvent(event));
+    };
+    return ask(own, conceal(request, caller, own), { ...call, onEvent: told });
   };
 }
 
+async function refuseTools(): Promise<never> {
+  const issues = ['tools: this server plans with its own tools only; leave the field out'];
+  throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
+}
+
+const PLAN_REQUEST = { name: 'PlanRequest', schema: requestSchema.extend({ tools: requestToolsSchema.optional() }) };
+const RESULT = { name: 'PlanResult', schema: resultSchema };
 const SHARED = {
-  body: { name: 'PlanRequest', schema: requestSchema.extend({ tools: requestToolsSchema.optional() }) },
+  body: PLAN_REQUEST,
   streams: { event: 'stage', data: { name: 'TraceEvent', schema: traceEventSchema } },
   takesRoles: false,
 } as const;
 
-const ENDPOINTS: readonly Endpoint[] = [
-  {
-    path: '/v1/plan',
-    operation: {
-      operationId: 'plan',
-      summary: 'Choose tools and write a checked plan',
-      answer: { name: 'PlanResult', schema: resultSchema },
-    },
-    async ask(planner, request, call) {
-      const result = await planner.plan(request, call);
-      const answer = {
-        ...result,
-        selection: publicSelection(result.selection),
-        trace: result.trace.map(publicEvent),
-      };
-      return { answer, outcome: { kind: result.kind, mode: result.selection.mode } };
-    },
+const PLAN: Endpoint = {
+  path: '/v1/plan',
+  operation: { operationId: 'plan', summary: 'Choose tools and write a checked plan', answer: RESULT },
+  async ask(planner, request, call) {
+    const result = await planner.plan(request, call);
+    const answer = { ...result, selection: publicSelection(result.selection), trace: result.trace.map(publicEvent) };
+    return { answer, outcome: { kind: result.kind, mode: result.selection.mode } };
   },
-  {
-    path: '/v1/select',
-    operation: {
-      operationId: 'select',
-      summary: 'Choose tools only',
-      answer: { name: 'SelectResult', schema: selectResultSchema },
-    },
-    async ask(planner, request, call) {
-      const result = await planner.select(request, call);
-      const answer = { ...publicSelection(result), trace: result.trace.map(publicEvent) };
-      return { answer, outcome: { kind: 'selection', mode: result.mode } };
-    },
+};
+
+const SELECT: Endpoint = {
+  path: '/v1/select',
+  operation: {
+    operationId: 'select',
+    summary: 'Choose tools only',
+    answer: { name: 'SelectResult', schema: selectResultSchema },
   },
-];
+  async ask(planner, request, call) {
+    const result = await planner.select(request, call);
+    const answer = { ...publicSelection(result), trace: result.trace.map(publicEvent) };
+    return { answer, outcome: { kind: 'selection', mode: result.mode } };
+  },
+};

@@ -56,6 +56,8 @@ export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'quota_exceeded',
   'conflict',
+  'key_reused',
+  'outcome_unknown',
   'cancelled',
 ]);
 

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../../core/catalog/catalog.js';
+import { readJsonContent } from '../../core/catalog/sources/formats.js';
 import { parseInSteps } from '../../core/catalog/sources/source.js';
 import { renderIssue } from '../../core/catalog/tool.js';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
@@ -13,38 +14,42 @@ import { keepLatest } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 import type { Planner } from '../../core/planner.js';
 
-/** As entries of a catalogue file, or as functions of OpenAI. */
+const entriesSchema = z.array(z.record(z.string(), z.unknown())).min(1).max(2_000);
+
 export const requestToolsSchema = z
-  .array(z.record(z.string(), z.unknown()))
-  .min(1)
-  .max(2_000)
+  .union([entriesSchema, z.looseObject({ tools: entriesSchema })])
   .describe(
-    "In place of the server's tools, for this request: as entries of a catalogue file, or functions of OpenAI.",
+    "In place of the server's tools, for this request: entries of a catalogue file, functions of OpenAI or Anthropic, or " +
+      'tools of MCP. Either a list of them, or `{"tools": […]}` as a catalogue file with its `rules` or the answer of ' +
+      '`tools/list` has it. They are planned with and never run.',
   );
 
 const MAX_KEPT = 16;
 
 /** @returns a function that throws WinnowError `invalid_request` with one issue a line */
 export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner): (tools: unknown) => Promise<Planner> {
-  const kept = new Map<string, Planner>();
+  const kept = new Map<string, Promise<Planner>>();
   return async (given) => {
-    const { tools } = parseInput(z.object({ tools: requestToolsSchema }), { tools: given });
+    // Of a union no field would be named.
+    const schema = Array.isArray(given) ? entriesSchema : z.looseObject({ tools: entriesSchema });
+    const { tools } = parseInput(z.object({ tools: schema }), { tools: given });
     const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
-    const planner = kept.get(key) ?? plannerOf(await catalogOf(tools));
+    const planner = kept.get(key) ?? catalogOf(tools).then(plannerOf);
     keepLatest(kept, [key, planner], MAX_KEPT);
+    planner.catch(() => kept.delete(key));
     return planner;
   };
 }
 
 /** What a caller writes is taken whole or not at all: who leaves one out in silence plans without it. */
-async function catalogOf(entries: readonly Record<string, unknown>[]): Promise<Catalog> {
-  const { tools, issues } = await runInSlices(parseInSteps({ origin: 'tools', entries }));
+async function catalogOf(content: unknown): Promise<Catalog> {
+  const { tools, rules, issues } = await runInSlices(parseInSteps(readJsonContent(content, 'tools')));
   const problems = issues.filter(({ level }) => level === 'warning').map(renderIssue);
   if (problems.length > 0) throw unusable(problems);
   try {
     return createCatalog(
       tools.map(({ tool }) => tool),
-      { name: 'tools' },
+      { name: 'tools', rules },
     );
   } catch (error) {
     const { issues: clashes, message } = toWinnowError(error);

@@ -3,6 +3,7 @@
  * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
  */
 import type { ArgumentSources } from '../../core/result.js';
+import type { Answers } from './answers.js';
 import type { Documents } from './documents.js';
 
 /** What a query asks for: the texts that a record must have. */
@@ -167,7 +168,6 @@ export interface TelemetryRecord {
 }
 
 export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'project' | 'tool' | 'since' | 'until'> {
-  /** Only events after this place, as `list` gave it. */
   after?: number | undefined;
   limit: number;
 }
@@ -253,7 +253,7 @@ export interface Weights {
 }
 
 /** What goes with age, and not with something else. */
-export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs'] as const;
+export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs', 'answers'] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 
 export interface Store {
@@ -263,7 +263,7 @@ export interface Store {
   readonly privateTools: Documents;
   readonly rules: Documents;
   readonly snapshots: Documents;
-  /** Of tools, as they were accepted; by origin and name. */
+  /** Tools as they were accepted; by origin and name. */
   readonly definitions: Documents;
   /** That users keep, by their name. */
   readonly plans: Documents;
@@ -271,9 +271,10 @@ export interface Store {
   readonly keys: Documents;
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
+  readonly answers: Answers;
   /**
-   * Removes some of what is older: audit and telemetry by when they were written, approvals by their end, plan runs by when
-   * they last did something. Returns how many; 0: none is left.
+   * Removes some of what is older: approvals by their end, plan runs by when they last did something, all else by when it
+   * was written. Returns how many; 0: none is left.
    */
   prune(kind: PrunedKind, before: string): Promise<number>;
   /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */

@@ -127,7 +127,7 @@ interface Fault {
 
 describe('a fault of HTTP', () => {
   it.each<[string, Fault]>([
-    ['an unknown path', { path: '/v1/plans', status: 404, code: 'not_found' }],
+    ['an unknown path', { path: '/v1/plan2', status: 404, code: 'not_found' }],
     [
       'an unknown path with a body that is not JSON',
       { path: '/x', type: 'text/plain', body: 'x', status: 404, code: 'not_found' },

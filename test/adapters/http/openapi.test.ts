@@ -1,6 +1,8 @@
 /** The OpenAPI document, held against what a real server with every route answers. */
 import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FastifyInstance } from 'fastify';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
@@ -45,6 +47,10 @@ function valuesOf(value: unknown, key: string): unknown[] {
   return Object.entries(value).flatMap(([name, part]) => [...(name === key ? [part] : []), ...valuesOf(part, key)]);
 }
 
+/** Those of `/docs` are no part of the interface. */
+const routesOf = ({ app }: { app: FastifyInstance }) =>
+  app.printRoutes({ commonPrefix: false }).replace(/^[├└]── \/docs.*\n(?:[│ ].*\n)*/mu, '');
+
 const linesOf = (document: { paths: Json }) =>
   Object.entries<Json>(Object(document.paths)).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -60,7 +66,7 @@ describe('the OpenAPI document', () => {
       const [method = '', path = ''] = line.split(' ');
       expect([line, app.hasRoute({ method, url: path.replace('{id}', ':id') })]).toEqual([line, true]);
     }
-    const methods = app.printRoutes({ commonPrefix: false }).match(/(?<=\()[A-Z, ]+(?=\))/gu) ?? [];
+    const methods = routesOf({ app }).match(/(?<=\()[A-Z, ]+(?=\))/gu) ?? [];
     expect(methods.flatMap((text) => text.split(', ')).filter((method) => method !== 'HEAD')).toHaveLength(
       documented.length,
     );
@@ -68,12 +74,35 @@ describe('the OpenAPI document', () => {
     expect(documented).toEqual(expect.arrayContaining(some));
   });
 
+  it('is a page under /docs that takes nothing from elsewhere', async () => {
+    const { send } = await start();
+    const page = await send('GET', '/docs');
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /u);
+    const text = await page.text();
+    const links = [...text.matchAll(/(?:src|href)="([^"]*)"/gu)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) expect([link, (await send('GET', link)).status]).toEqual([link, 200]);
+    expect(Object(await (await send('GET', '/docs/json')).json()).openapi).toBe('3.1.1');
+    const missing = await send('GET', '/docs/static/nothing.js');
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    const elsewhere = await send('GET', '/docs', undefined, { origin: 'https://evil.example' });
+    expect(elsewhere.status).toBe(403);
+  });
+
+  it('passes a validator of OpenAPI that is not ours', async () => {
+    const { document } = await start();
+    expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+    const { info: _, ...broken } = document;
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+  });
+
   it('says nothing of agents and MCP where the server has none', async () => {
     const { app, url } = await startServer({ planner: answeringPlanner() });
     const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
-    const lines = ['POST /v1/plan', 'POST /v1/select', 'GET /v1/tools', 'GET /healthz', 'GET /readyz'];
+    const plans = ['POST /v1/plan', 'POST /v1/select', 'POST /v1/plans'];
+    const lines = [...plans, 'GET /v1/tools', 'GET /healthz', 'GET /readyz'];
     expect(linesOf(document)).toEqual([...lines, 'GET /openapi.json']);
-    expect(app.printRoutes({ commonPrefix: false }).match(/─ /g)).toHaveLength(lines.length + 1);
+    expect(routesOf({ app }).match(/─ /g)).toHaveLength(lines.length + 1);
     expect(Object.keys(document.components.schemas).filter((name) => /mcp|session/iu.test(name))).toEqual([]);
     expect(JSON.stringify(document)).not.toMatch(/x-winnow-roles|\/v1\/sessions/u);
     expect((await fetch(`${url}/v1/audit`)).status).toBe(404);

@@ -362,6 +362,51 @@ describe('tools of the request', () => {
     expect(selected).toMatchObject({ tools: [{ name: 'order_tea' }] });
   });
 
+  it.each<[string, object]>([
+    [
+      'a catalogue with rules',
+      { name: 'mine', tools: [ORDER], rules: [{ name: 'r', when: { intent: 'tea' }, first: ['order_tea'] }] },
+    ],
+    ['the answer of tools/list', { tools: [ORDER] }],
+    ['functions of Anthropic', [{ name: 'order_tea', description: 'Orders tea.', input_schema: ORDER.inputSchema }]],
+  ])('may be %s', async (_, tools) => {
+    const { of, made } = planning();
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
+    const answer = await (await post(`${url}/v1/plan`, { ...TEA, tools })).json();
+    expect(answer).toMatchObject({ kind: 'plan', steps: [{ tool: 'order_tea', arguments: { cups: 2 } }] });
+    expect(made.map(({ rules }) => rules.length)).toEqual(['rules' in tools ? 1 : 0]);
+  });
+
+  it('of one tenant are not seen by another, also where both have tools of one name or ask at once', async () => {
+    const model = createScriptedModel({
+      answers: ({ stage, prompt }) => {
+        if (stage === 'selection') return ORDERING;
+        return JSON.stringify({ kind: 'unplannable', reason: /Orders [a-z]+/u.exec(prompt.system + prompt.user)?.[0] });
+      },
+    });
+    const of = ({ tools }: Catalog) => plannerOf(model, tools);
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
+    const drinks = ['tea', 'cocoa', 'tea', 'milk'];
+    const answers = await Promise.all(
+      drinks.map(async (drink, user) => {
+        const tools = [{ ...ORDER, description: `Orders ${drink}.` }];
+        const headers = { 'x-winnow-user': `tenant-${user}` };
+        return (await post(`${url}/v1/plan`, { ...TEA, tools }, { headers })).text();
+      }),
+    );
+    for (const [place, text] of answers.entries()) {
+      expect(JSON.parse(text)).toMatchObject({ reason: `Orders ${drinks[place]}` });
+      const others = drinks.filter((drink) => drink !== drinks[place] && drink !== 'tea');
+      expect(others.filter((drink) => text.includes(drink))).toEqual([]);
+    }
+  });
+
+  it('are not even read where the server has no place for the request', async () => {
+    const { of } = planning();
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of, options: { concurrency: 0 } });
+    expect((await post(`${url}/v1/plan`, { ...TEA, tools: [{ name: 1 }] })).status).toBe(503);
+  });
+
   it('have one planner as long as they are the same', async () => {
     const { of, made } = planning();
     const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
@@ -380,6 +425,8 @@ describe('tools of the request', () => {
   it.each<[string, unknown, string]>([
     ['are none', [], 'tools'],
     ['are no list', { name: 'x' }, 'tools'],
+    ['have servers to start', { mcpServers: { a: { command: 'x' } } }, 'tools.tools'],
+    ['have a rule with a slip', { tools: [ORDER], rules: [{ wen: {} }] }, 'tools rules[0]'],
     ['have no name', [{ description: 'x' }], 'tools[0]: name'],
     ['have a slip in a key', [{ name: 'order_tea', descripton: 'x' }], 'tools[0] order_tea: descripton'],
     ['have one name twice', [ORDER, ORDER], 'order_tea'],

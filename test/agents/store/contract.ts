@@ -544,6 +544,32 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       });
     });
 
+    describe('answers under keys', () => {
+      const claimed = { owner: 'ann', key: 'k', requestHash: 'h', createdAt: at(0), until: at(1) };
+
+      it('are claimed by one of many at once, kept, and forgotten', async () => {
+        const claims = await Promise.all([1, 2, 3].map(() => store.answers.claim(claimed, 9_999)));
+        expect(claims.filter((one) => one === 'taken')).toHaveLength(1);
+        await store.answers.setUntil(claimed, at(5));
+        expect(await store.answers.claim(claimed, 9_999)).toEqual({ ...claimed, until: at(5) });
+        await store.answers.keep(claimed, null);
+        expect(await store.answers.claim(claimed, 9_999)).toEqual({ ...claimed, until: at(5), content: null });
+        await store.answers.keep(claimed, { deep: ['中文'] });
+        expect(await store.answers.claim(claimed, 9_999)).toMatchObject({ content: { deep: ['中文'] } });
+        await store.answers.forget(claimed);
+        expect(await store.answers.claim(claimed, 9_999)).toBe('taken');
+        expect(await store.answers.claim({ ...claimed, owner: '' }, 9_999)).toBe('taken');
+      });
+
+      it('have a limit for each owner', async () => {
+        const claim = (owner: string, key: string) => store.answers.claim({ ...claimed, owner, key }, 1_500);
+        await claim('big', '1');
+        await store.answers.keep({ owner: 'big', key: '1' }, 'x'.repeat(1_000));
+        expect([await claim('big', '2'), await claim('other', '2')]).toEqual(['full', 'taken']);
+        expect(await claim('big', '1')).toMatchObject({ key: '1' });
+      });
+    });
+
     describe('what is old', () => {
       it('goes by its kind, and what is younger stays', async () => {
         const other = await open();
@@ -557,6 +583,10 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await other.planRuns.create({ id: 'busy', ...run });
         await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5) });
 
+        const answer = { owner: 'ann', requestHash: 'h', createdAt: at(0) };
+        await other.answers.claim({ ...answer, key: 'over', until: at(1) }, 9_999);
+        await other.answers.claim({ ...answer, key: 'runs', until: at(9) }, 9_999);
+
         const removed = async (kind: PrunedKind) => [await other.prune(kind, at(5)), await other.prune(kind, at(5))];
         for (const kind of PRUNED_KINDS) expect([kind, ...(await removed(kind))]).toEqual([kind, 1, 0]);
 
@@ -564,6 +594,10 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await other.journal.telemetry({ limit: 9 })).toMatchObject([{ at: at(5) }]);
         expect((await other.approvals.list({ limit: 9 })).map(({ id }) => id)).toEqual(['lasts']);
         expect(await other.planRuns.list({ limit: 9 })).toMatchObject([{ id: 'busy', steps: { s1: 2 } }]);
+        expect(await other.answers.claim({ ...answer, key: 'over', until: at(9) }, 9_999)).toBe('taken');
+        expect(await other.answers.claim({ ...answer, key: 'runs', until: at(9) }, 9_999)).toMatchObject({
+          key: 'runs',
+        });
         await other.planRuns.create({ id: 'idle', ...run, steps: {} });
         expect(await other.planRuns.get('idle')).toMatchObject({ steps: {} });
         await other.close();

@@ -6,15 +6,15 @@ import { type AnswerWork, leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
+import { createOnce, hasKey, KEY_HEADER, KEY_TEXT, type Once } from './idempotency.js';
 import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
-import type { Route } from './route.js';
+import type { Raw, Route } from './route.js';
 import { planRunRoutes, sessionRoutes } from './session-routes.js';
 
-export interface AgentRouteParts {
+export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
   routes: readonly Route[];
-  metrics: Agents['metrics'];
   answerWork: AnswerWork;
   stop: Stop;
 }
@@ -34,8 +34,12 @@ export function agentRoutes(agents: Agents): Route[] {
   ];
 }
 
-export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWork, stop }: AgentRouteParts): void {
-  for (const route of routes) addRoute(app, route, { answerWork, stop });
+export function addAgentRoutes(
+  app: FastifyInstance,
+  { routes, metrics, answers, answerWork, stop }: AgentRouteParts,
+): void {
+  const once = createOnce(app, answers, stop);
+  for (const route of routes) addRoute(app, route, { answerWork, stop, once });
   const operation = {
     operationId: 'metrics',
     summary: 'Figures for Prometheus, as they happen in this process',
@@ -49,17 +53,18 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWo
   });
 }
 
-function addRoute(
-  app: FastifyInstance,
-  route: Route,
-  { answerWork, stop }: Pick<AgentRouteParts, 'answerWork' | 'stop'>,
-) {
+interface RouteParts extends Pick<AgentRouteParts, 'answerWork' | 'stop'> {
+  once: Once;
+}
+
+function addRoute(app: FastifyInstance, route: Route, { answerWork, stop, once }: RouteParts) {
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
     config: {
       operation: {
         ...route,
+        ...(route.method === 'POST' ? { headers: { [KEY_HEADER]: KEY_TEXT } } : {}),
         ...(route.refusedStatus ? { otherStatuses: { [route.refusedStatus]: 'A refusal' } } : {}),
       },
     },
@@ -68,13 +73,17 @@ function addRoute(
       const { body, query, identity } = request;
       const raw = { id: request.params.id ?? '', body, query, identity };
       reply.code(route.status ?? 200);
+      const respond = (call: Pick<Raw, 'signal' | 'onEvent'>) =>
+        hasKey(request)
+          ? once(request, reply, (signal) => route.respond({ ...raw, ...call, signal }))
+          : route.respond({ ...raw, ...call });
       if (route.streams)
         return answerWork(request, reply, {
           event: route.streams.event,
-          run: (call) => route.respond({ ...raw, ...call }),
+          run: respond,
         });
       const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
-      const answer = await route.respond({ ...raw, signal, onEvent: () => {} });
+      const answer = await respond({ signal, onEvent: () => {} });
       if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);
       return answer;
     },

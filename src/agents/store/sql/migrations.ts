@@ -25,6 +25,7 @@ export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promi
       '0003-session-users': sessionUsers,
       '0004-runs': runs,
       '0005-granted': granted(dialect),
+      '0006-answers': answers(dialect),
     }),
   };
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
@@ -148,6 +149,22 @@ function granted(dialect: Dialect): Migration {
       await schema.alterTable('approvals').addColumn('grantedHash', textOf(dialect)).execute();
       const bound = ['session', 'tool', 'grantedHash', 'policyVersion'];
       await schema.createIndex('approvals_granted').on('approvals').columns(bound).execute();
+    },
+  };
+}
+
+function answers(dialect: Dialect): Migration {
+  const { texts, nullableTexts, integers } = columnsOf(dialect);
+  return {
+    async up({ schema }: Kysely<Tables>): Promise<void> {
+      await schema
+        .createTable('answers')
+        .$call(texts('owner', 'key', 'requestHash', 'createdAt', 'until'))
+        .$call(nullableTexts('content'))
+        .$call(integers('bytes'))
+        .addPrimaryKeyConstraint('answers_key', ['owner', 'key'])
+        .execute();
+      await schema.createIndex('answers_created').on('answers').column('createdAt').execute();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** A store over a database that is open. */
 import { type Kysely, sql } from 'kysely';
 import type { PrunedKind, Store } from '../store.js';
+import { createSqlAnswers } from './answers.js';
 import { createSqlApprovals } from './approvals.js';
 import { createSqlJournal } from './journal.js';
 import { createSqlDocuments, createSqlWeights } from './keyed-records.js';
@@ -35,6 +36,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),
+    answers: createSqlAnswers(database, waitForUser),
     prune: (kind, before) => PRUNE[kind](database, before),
     probe: () => probes.put({ owner: '', name: 'probe', content: null, updatedAt: new Date().toISOString() }),
     close: () => {
@@ -89,6 +91,26 @@ const PRUNE: Readonly<Record<PrunedKind, Prune>> = {
       if (ids.length > 0) await transaction.deleteFrom('planSteps').where('run', 'in', ids).execute();
       return ids.length;
     }),
+
+  async answers(database, before) {
+    const removed = await database
+      .deleteFrom('answers')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('owner', 'key'),
+          'in',
+          selectFrom('answers')
+            .select(['owner', 'key'])
+            .where('createdAt', '<', before)
+            .where('until', '<', before)
+            .limit(MAX_REMOVED)
+            .$asTuple('owner', 'key'),
+        ),
+      )
+      .returning('key')
+      .execute();
+    return removed.length;
+  },
 };
 
 /** From the front, since the order of places is that of time: only as far as it is old, and no whole table is read. */

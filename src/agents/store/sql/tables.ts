@@ -3,6 +3,7 @@
  * missing in a record is null in its row, and what is nested is JSON.
  */
 import { type Generated, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { AnswerRecord } from '../answers.js';
 import type { DocumentRecord } from '../documents.js';
 import type {
   ApprovalRecord,
@@ -55,6 +56,7 @@ export interface Tables {
   documents: RowOf<DocumentRecord> & { collection: string };
   weights: RowOf<WeightRecord>;
   planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null; leaseUntil: string | null };
+  answers: RowOf<AnswerRecord> & { bytes: number };
   /** `state` is JSON. */
   planSteps: { run: string; step: string; state: string; updatedAt: string };
 }

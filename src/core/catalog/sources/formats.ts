@@ -117,7 +117,13 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   const origin = describeSource(path);
   if (JSON_LINES.test(origin)) return [parseJsonLines(text, origin)];
   const content = YAML_NAME.test(origin) ? await parseJsonOrYaml(text, path) : parseJson(text, path);
-  if (Array.isArray(content)) return [{ origin, entries: content }];
+  return [readJsonContent(content, path)];
+}
+
+/** What a JSON file holds, in any of its forms. @throws WinnowError `source_failed` for content of another form */
+export function readJsonContent(content: unknown, path: string): SourceReading {
+  const origin = describeSource(path);
+  if (Array.isArray(content)) return { origin, entries: content };
   const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});
   if (!Array.isArray(tools)) {
     const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
@@ -131,11 +137,11 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
     const isList = Array.isArray(rules ?? []);
     const issues = isList ? [] : [warning(`${origin} rules`, 'rules: not an array, left out')];
     const named = typeof name === 'string' ? { name } : {};
-    return [{ origin, ...named, entries: tools, rules: isList ? (rules ?? []) : [], issues }];
+    return { origin, ...named, entries: tools, rules: isList ? (rules ?? []) : [], issues };
   }
   const cut = warning(origin, 'nextCursor: this is one page; the tools of the others are missing');
   const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
-  return [{ origin, entries, issues: nextCursor ? [cut] : [] }];
+  return { origin, entries, issues: nextCursor ? [cut] : [] };
 }
 
 function parseJsonLines(text: string, origin: string): SourceReading {

@@ -1,0 +1,53 @@
+/** `Idempotency-Key`: a request that its client sends twice, for example after a lost connection, is done once. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { KeptAnswers } from '../../../agents/kept-answers.js';
+import { WinnowError } from '../../../core/errors.js';
+import type { Stop } from '../graceful-stop.js';
+
+export const KEY_HEADER = 'idempotency-key';
+const REPLAYED_HEADER = 'idempotency-replayed';
+export const KEY_TEXT =
+  'Yours for this request, up to 255 characters, for example a UUID. The same request with the same key is done once, and ' +
+  `its answer is given again with \`${REPLAYED_HEADER}: true\`, for a day at least. What was refused leaves the key free. ` +
+  'Another request with the key gets 422; 409 while the first one runs, or where it broke off with unknown outcome.';
+const KEY = /^[\x21-\x7e]{1,255}$/u;
+
+/** Does the work, or gives its earlier answer again. */
+export type Once = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<unknown>,
+) => Promise<unknown>;
+
+/** With a key the work goes on when the client leaves, since it will come back for the answer; a stop waits for it. */
+export function createOnce(app: FastifyInstance, answers: KeptAnswers, stop: Stop): Once {
+  const running = new Set<Promise<unknown>>();
+  app.addHook('preClose', async () => void (await Promise.allSettled(running)));
+  return async (request, reply, work) => {
+    const { method, url, body, identity } = request;
+    const key = keyOf(request);
+    const owner = identity.caller?.user;
+    // Who may do less than at first does not get what they were answered then.
+    const asked = { owner, key, request: { method, url, body, identity } };
+    const doing = answers.once(asked, () => work(stop.signal));
+    running.add(doing);
+    try {
+      const { answer, isReplayed } = await doing;
+      if (isReplayed && !reply.sent) reply.header(REPLAYED_HEADER, 'true');
+      return answer;
+    } finally {
+      running.delete(doing);
+    }
+  };
+}
+
+export function hasKey({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return method === 'POST' && headers[KEY_HEADER] !== undefined;
+}
+
+function keyOf({ headers }: FastifyRequest): string {
+  const key = headers[KEY_HEADER];
+  if (typeof key === 'string' && KEY.test(key)) return key;
+  const issues = [`${KEY_HEADER}: one key of 1 to 255 visible ASCII characters, without spaces`];
+  throw new WinnowError('invalid_request', `The header is not usable: ${issues[0]}.`, { issues });
+}
