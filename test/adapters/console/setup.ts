@@ -1,4 +1,5 @@
 /** Servers for the console: planners that are slow or answer all kinds of results, and what waits for an approval. */
+import { afterEach } from '@jest/globals';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { createModel } from '../../../src/core/model/create-model.js';
@@ -13,13 +14,20 @@ export const MARKUP = '<img src=x onerror="document.title=1"><script>document.ti
 export const startConsole = async (options: AgentServerOptions = {}) =>
   startAgentServer({ pages: await readConsole(), ...options });
 
+const models = new Set<{ close(): Promise<void> }>();
+afterEach(async () => {
+  for (const server of models) await server.close();
+  models.clear();
+});
+
 /** The hydrology catalogue, planned with by a model server that says what the test says. */
 export async function startHydrology(behaviours: readonly Behaviour[]) {
   const { catalog } = await loadCatalog({ sources: ['fixtures/catalogs/hydrology.json'] });
   const server = await startScriptedServer(behaviours);
+  models.add(server);
   const model = await createModel({ baseUrl: server.baseUrl, model: 'm', maxRetries: 0 });
   const planner = createPlanner({ catalog, model });
-  return { ...(await startConsole({ planner })), server, close: () => server.close() };
+  return { ...(await startConsole({ planner })), server };
 }
 
 export const CHOICE = answerJson({

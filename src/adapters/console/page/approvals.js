@@ -23,6 +23,8 @@ function createApprovals(console) {
   let pending = /** @type {readonly Approval[]} */ ([]);
   let shown = /** @type {readonly Approval[]} */ ([]);
   let failure = /** @type {Failure | undefined} */ (undefined);
+  /** Why the last decision was not taken: it stays until the next one, or until somebody signs in. */
+  let undecided = /** @type {Failure | undefined} */ (undefined);
   let isSending = false;
   const outcomes = /** @type {Map<string, Outcome>} */ (new Map());
   const editing = /** @type {Set<string>} */ (new Set());
@@ -64,10 +66,8 @@ function createApprovals(console) {
     const line = `POST v1/approvals/${encodeURIComponent(approval.id)}/${what === 'refuse' ? 'refuse' : 'grant'}`;
     const answer = /** @type {Answer<ApprovalOutput>} */ (await api.ask(line, { body }));
     isSending = false;
-    if (!answer.ok) {
-      failure = answer.failure;
-      return update();
-    }
+    undecided = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return update();
     const { value } = answer;
     if (value.ok) editing.delete(approval.id);
     tell(
@@ -106,7 +106,10 @@ function createApprovals(console) {
   return {
     badge: () => pending.length,
     poll: read,
-    enter: () => void read(),
+    enter() {
+      undecided = undefined;
+      read();
+    },
     render() {
       const { t } = console;
       return html`<h1>${t('approvals')}</h1>
@@ -114,7 +117,7 @@ function createApprovals(console) {
           (state) =>
             html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
         )}</p>
-        ${renderFailure(failure, t)}
+        ${renderFailure(failure, t)} ${renderFailure(undecided, t)}
         <p role="status" class="tone right">${done()?.text ?? ''}</p>
         ${shown.length === 0 && !failure && html`<p class="quiet">${t('nothing_waits')}</p>`}
         <ul>${shown.map((approval) =>

@@ -115,7 +115,7 @@ function createTry(console) {
             <small>${t('run_keys')}</small>
           </p>
         </form>
-        <p role="status" class="quiet">${running ? t('planning') : result ? t.of('kind', result.kind) : ''}</p>
+        <p role="status" class=${running ? 'quiet' : 'hidden'}>${running ? t('planning') : result ? t.of('kind', result.kind) : ''}</p>
         ${renderFailure(failure, t)}
         ${
           result &&
