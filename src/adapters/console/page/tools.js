@@ -1,5 +1,6 @@
 /** Tools: sources, search as one types, filters, one tool with its schema, and definitions that wait for a look. */
 
+import { render } from 'lit-html';
 import { formatWhole, html } from '../../../page/format.js';
 import { renderDifference } from './arguments.js';
 import { renderFailure } from './shell.js';
@@ -26,14 +27,13 @@ function createTools(console) {
   let failure = /** @type {Failure | undefined} */ (undefined);
   let heldFailure = /** @type {Failure | undefined} */ (undefined);
   let isRead = false;
-  /** The rows of the last filters: thousands of them are compared with what stands there only when they differ. */
-  let rows = { key: '', shown: /** @type {readonly ListedTool[]} */ ([]) };
+  const list = createList();
 
   async function read() {
-    const list = /** @type {Answer<{tools: ListedTool[]}>} */ (await api.ask('GET v1/tools'));
-    failure = list.ok ? undefined : list.failure;
-    if (list.ok) tools = list.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
-    [isRead, rows] = [true, { key: '', shown: [] }];
+    const answer = /** @type {Answer<{tools: ListedTool[]}>} */ (await api.ask('GET v1/tools'));
+    failure = answer.ok ? undefined : answer.failure;
+    if (answer.ok) tools = answer.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
+    isRead = true;
     if (console.has('listToolChanges')) await readHeld();
     update();
   }
@@ -57,13 +57,6 @@ function createTools(console) {
     console.show(target.value ? { ...view, [target.name]: target.value } : view);
   }
 
-  function shownRows() {
-    const { tool: _, ...view } = console.view;
-    const key = JSON.stringify(view);
-    if (rows.key !== key) rows = { key, shown: findTools(tools, view) };
-    return rows.shown;
-  }
-
   return {
     enter() {
       if (!isRead || console.view.tool === undefined) read();
@@ -72,8 +65,8 @@ function createTools(console) {
     render() {
       const { t, view } = console;
       const one = view.tool === undefined ? undefined : tools.find(({ name }) => name === view.tool);
-      if (view.tool !== undefined && isRead) return renderTool(one, { t, name: view.tool, back: backTo(view) });
-      const shown = shownRows();
+      if (view.tool !== undefined && isRead) return renderTool(one, { t, name: view.tool, back: list.address });
+      const shown = list.show(tools, { view, t });
       return html`<h1>${t('tools')}</h1>
         ${renderFailure(failure, t)} ${renderFailure(heldFailure, t)}
         ${held.length > 0 && renderHeld(held, t, accept)}
@@ -81,7 +74,7 @@ function createTools(console) {
         <search class="row"><input type="search" name="q" aria-label=${t('search_tools')} placeholder=${t('search_tools')} .value=${view.q ?? ''} @input=${change}>
           ${Object.entries(FILTERS).map(([name, label]) => renderFilter(name, t(label), { tools, t, chosen: view[name], change }))}</search>
         <p role="status" class="quiet">${isRead ? t('tools_shown', { shown: formatWhole(shown.length), all: formatWhole(tools.length) }) : t('reading')}</p>
-        <ol class="tools">${shown.map(({ name, title, description, category, risk }) => html`<li data-tool=${name}><a href="#tools?${new URLSearchParams({ ...view, tool: name })}"><code>${name}</code>${title && html` <small>${title}</small>`}</a> ${category && html`<span class="badge">${category}</span> `}<span class="badge ${risk === 'high' ? 'wrong' : ''}">${t.of('risk', risk)}</span><p class="quiet">${description}</p></li>`)}</ol>`;
+        ${list.element}`;
     },
   };
 }
@@ -90,9 +83,57 @@ function createTools(console) {
 const wordsOf = ({ name, title = '', description, category = '' }) =>
   [name, title, description, category].join('\n').toLowerCase();
 
-/** @param {Record<string, string>} view */
-function backTo({ tool: _, ...view }) {
-  return `#tools?${new URLSearchParams(view)}`;
+/** Each row is made once; of thousands only those are touched that a filter takes away or brings back. */
+function createList() {
+  const element = Object.assign(document.createElement('ol'), { className: 'tools' });
+  let rows = /** @type {Map<string, HTMLElement>} */ (new Map());
+  let last = { tools: /** @type {readonly ListedTool[]} */ ([]), language: '', key: '' };
+  let shown = /** @type {readonly ListedTool[]} */ ([]);
+
+  /** In the order of all tools, as what stands there already is. @param {readonly HTMLElement[]} wanted */
+  function stand(wanted) {
+    const staying = new Set(wanted);
+    for (const row of /** @type {HTMLElement[]} */ ([...element.children])) if (!staying.has(row)) row.remove();
+    let next = element.firstElementChild;
+    for (const row of wanted) {
+      if (row === next) next = next.nextElementSibling;
+      else element.insertBefore(row, next);
+    }
+  }
+
+  return {
+    element,
+    /** Of the list as it was shown last. */
+    get address() {
+      return `#tools?${last.key}`;
+    },
+    /** @param {readonly (ListedTool & {words: string})[]} tools @param {{view: Record<string, string>, t: Words}} options */
+    show(tools, { view, t }) {
+      const [language, key] = [t('language'), String(new URLSearchParams(view))];
+      const isOther = last.tools !== tools || last.language !== language;
+      if (isOther) {
+        rows = new Map(tools.map((tool) => [tool.name, createRow(tool, t)]));
+        element.replaceChildren();
+      }
+      if (isOther || last.key !== key) {
+        shown = findTools(tools, view);
+        stand(shown.flatMap(({ name }) => rows.get(name) ?? []));
+      }
+      last = { tools, language, key };
+      return shown;
+    },
+  };
+}
+
+/** @param {ListedTool} tool @param {Words} t */
+function createRow({ name, title, description, category, risk }, t) {
+  const row = document.createElement('li');
+  row.dataset.tool = name;
+  render(
+    html`<a href=${`#tools?${new URLSearchParams({ tool: name })}`}><code>${name}</code></a>${title && html` <small>${title}</small>`} ${category && html`<span class="badge">${category}</span> `}<span class="badge ${risk === 'high' ? 'wrong' : ''}">${t.of('risk', risk)}</span><p class="quiet">${description}</p>`,
+    row,
+  );
+  return row;
 }
 
 /** All words must be there. @param {readonly (ListedTool & {words: string})[]} tools @param {Record<string, string>} view */
