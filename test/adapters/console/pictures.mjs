@@ -9,7 +9,6 @@ import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate
 import { createAgents } from '../../../src/agents/agents.ts';
 import { createPolicy } from '../../../src/agents/policy/policy.ts';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.ts';
-import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.ts';
 import { openStore } from '../../../src/agents/store/open-store.ts';
 import { loadCatalog } from '../../../src/core/catalog/load.ts';
 import { createModel } from '../../../src/core/model/create-model.ts';
@@ -19,27 +18,25 @@ import { startScriptedServer } from '../../support/scripted-server.ts';
 import { answerJson } from '../../support/server-behaviours.ts';
 
 const [folder = '.', width = '1280'] = process.argv.slice(2);
-const MESSAGE = 'Level and storage curve of the Panshitou reservoir';
+const MESSAGE = 'Until when is the Rijksmuseum open, and how do I get there by tram from Sloterdijk station?';
 const TOKEN = 'the-token-of-the-operator';
 
-const { catalog } = await loadCatalog({
-  sources: ['fixtures/catalogs/hydrology.json', 'fixtures/catalogs/coding-agent.json'],
-});
+const { catalog } = await loadCatalog({ sources: ['fixtures/catalogs/assistant.json'] });
 const script = await startScriptedServer([
   answerJson({
-    selected_tools: ['query_reservoir_last', 'query_reservoir_capacity_curve', 'lookup_station_code'],
-    reason: 'the level, the curve, and the code that both need',
+    selected_tools: ['maps.placeDetails', 'maps.directions', 'maps.findPlace'],
+    reason: 'opening hours of a place, and the way to it',
   }),
   answerJson({
     kind: 'plan',
     steps: [
-      { id: 's1', tool: 'lookup_station_code', arguments: { name: 'Panshitou' }, purpose: 'the code of the station' },
-      { id: 's2', tool: 'query_reservoir_last', arguments: { stcd: '${s1.stcd}' }, purpose: 'its level now' },
+      { id: 's1', tool: 'maps.findPlace', arguments: { query: 'Rijksmuseum' }, purpose: 'find the museum' },
+      { id: 's2', tool: 'maps.placeDetails', arguments: { place_id: '${s1.place_id}' }, purpose: 'its opening hours' },
       {
         id: 's3',
-        tool: 'query_reservoir_capacity_curve',
-        arguments: { stcd: '${s1.stcd}' },
-        purpose: 'its storage curve',
+        tool: 'maps.directions',
+        arguments: { origin: 'Sloterdijk station', destination: '${s1.address}', mode: 'transit' },
+        purpose: 'the way by tram',
       },
     ],
   }),
@@ -51,7 +48,7 @@ const agents = createAgents({
   catalog: () => catalog,
   policy: fixedPolicy(createPolicy({})),
   planner,
-  executors: [createFunctionExecutor({ file_delete: () => ({ deleted: true }), git_push: () => ({ pushed: true }) })],
+  executors: [],
 });
 await agents.index.settled();
 const app = createServer({
@@ -64,12 +61,17 @@ const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
 const { router } = agents;
 const { id } = await router.createSession({ user: 'ann' });
-await router.enable(id, { names: ['file_delete', 'git_push'] });
-const askFor = async (tool, values) => router.requestApproval(id, { tool, arguments: values });
-const first = await askFor('file_delete', { path: 'build/old.txt' });
-await router.approvals.grant(first.approval.id, { by: { user: 'olga', roles: ['operator'] }, reason: 'it is old' });
-await askFor('git_push', { branch: 'main' });
-await askFor('file_delete', { path: 'build/new.txt' });
+const askFor = (tool, values, from) => {
+  const sources = Object.fromEntries(Object.entries(from).map(([name, source]) => [name, { source }]));
+  return router.requestApproval(id, { tool, arguments: values }, { sources });
+};
+const mail = { to: ['priya@example.com'], subject: 'Budget sync', body: 'See you on Thursday at 10.' };
+const asked = await askFor('send_mail', mail, { to: 'step', subject: 'request', body: 'composed' });
+await router.approvals.grant(asked.approval.id, { by: { user: 'olga', roles: ['operator'] }, reason: 'as agreed' });
+const hotel = { hotel_id: 'h-204', check_in: '2026-12-03', check_out: '2026-12-05', guests: 2 };
+await askFor('book_hotel', hotel, { hotel_id: 'step', check_in: 'computed', check_out: 'computed', guests: 'unknown' });
+const later = { ...mail, body: 'See you on Friday at 10.' };
+await askFor('send_mail', later, { to: 'step', subject: 'request', body: 'composed' });
 
 const browser = await startChromium();
 /** The page, as far down as it tells something. */
@@ -83,10 +85,10 @@ async function shoot(name, address, { ready, height, act = async () => {} }) {
 }
 await shoot('console-try', `#try?${new URLSearchParams({ message: MESSAGE })}`, {
   ready: '[data-kind="plan"]',
-  height: 1080,
+  height: 985,
   act: (page) => page.getByRole('button', { name: 'Plan', exact: true }).click(),
 });
-await shoot('console-approvals', '#approvals', { ready: '[data-approval] + [data-approval]', height: 900 });
+await shoot('console-approvals', '#approvals', { ready: '[data-approval] + [data-approval]', height: 610 });
 await browser.close();
 await app.close();
 await model.close();
