@@ -9,7 +9,7 @@ import type { ToolEntry } from '../../../src/core/catalog/tool.js';
 import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
+import { type AgentServerOptions, OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
 import { plannerOf, startServer } from '../http/setup.js';
 import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
 import { MARKUP, startConsole } from './setup.js';
@@ -42,12 +42,12 @@ async function startHeld() {
 }
 
 /** What agents did: a search that led to a call, one that was refused, and a word that was learnt. */
-async function startUsed() {
+async function startUsed(options: AgentServerOptions = {}) {
   const store = await openStore();
   const details = { tool: 'file_read', users: 1, queries: ['open it'] };
   const learnt = { level: 'person', subject: 'ann', kind: 'weight', key: 'file_read', value: 2, evidence: 4 };
   await store.weights.put([{ ...learnt, state: 'proposed', details, updatedAt: new Date().toISOString() }]);
-  const server = await startConsole({ more: { store } });
+  const server = await startConsole({ ...options, more: { store } });
   const as = { user: 'ann' };
   const { body } = await server.ask('POST /v1/sessions', {}, as);
   const ask = async (what: string, input: object) => server.ask(`POST /v1/sessions/${body.id}/${what}`, input, as);
@@ -176,6 +176,21 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(noise).toEqual([]);
   });
 
+  it('shows sessions with what is enabled in them, and the policy with what of it is in vain', async () => {
+    const { url, session } = await startUsed({
+      policy: { rules: [{ name: 'no trips', match: { tool: 'book_trip' }, decision: 'deny' }] },
+    });
+    const { page, noise } = await browser.open(`${url}/#sessions`);
+    await page.locator(`[data-session="${session}"]`).waitFor();
+    expect(await texts(page, `[data-session="${session}"] td:nth-child(4)`)).toEqual(['file_read 3 turns']);
+    await page.locator(`[data-session="${session}"] a`).click();
+    await page.locator('[data-entry="call"]').first().waitFor();
+    await page.getByRole('link', { name: 'Policy' }).click();
+    await page.locator('[data-note="problem"]', { hasText: 'rules "no trips": matches no tool' }).waitFor();
+    expect(await page.locator('[data-policy]').textContent()).toContain('"book_trip"');
+    expect(noise).toEqual([]);
+  });
+
   it('hides what the server does not have', async () => {
     const { readConsole } = await import('../../../src/adapters/console/console.js');
     const planner = plannerOf(createScriptedModel());
@@ -216,6 +231,8 @@ inBrowser(`the other pages${skipped}`, () => {
       [`${used.url}/#audit`, '[data-entry]'],
       [`${used.url}/#figures`, '[data-row]'],
       [`${used.url}/#index`, '[data-index]'],
+      [`${used.url}/#sessions`, '[data-session]'],
+      [`${used.url}/#policy`, '[data-policy]'],
       [`${used.url}/#tools`, '[data-tool]'],
       [`${used.url}/#tools?tool=read_level`, 'pre'],
       [`${held.url}/#tools`, '[data-held]'],

@@ -2,8 +2,9 @@
 import { render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
-import { auditPage, figuresPage, indexPage } from './operators.js';
+import { auditPage, figuresPage } from './reports.js';
 import { renderShell } from './shell.js';
+import { indexPage, policyPage, sessionsPage } from './state.js';
 import { toolsPage } from './tools.js';
 import { tryPage } from './try.js';
 import { chosenLanguage, keepLanguage, loadWords } from './words.js';
@@ -31,7 +32,7 @@ import { chosenLanguage, keepLanguage, loadWords } from './words.js';
  */
 
 /** @type {readonly Page[]} */
-const PAGES = [tryPage, approvalsPage, toolsPage, auditPage, figuresPage, indexPage];
+const PAGES = [tryPage, approvalsPage, toolsPage, sessionsPage, auditPage, figuresPage, indexPage, policyPage];
 /** Between two looks at what waits, while the page is visible. */
 const POLL_MS = 5_000;
 

@@ -1,9 +1,8 @@
-/** What is about all users: the audit, the figures with what was learnt, and the index. Each reads and shows one answer. */
+/** What agents did: the audit, and the figures with what was learnt. Each page reads and shows one answer. */
 import { formatDate, formatScore, formatWhole, html } from '../../../page/format.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { AuditEntry } from '../../../agents/records.ts' */
-/** @import { Rebuilt } from '../../../agents/agents.ts' */
 /** @import { Rates, TelemetryReport } from '../../../agents/telemetry/rates.ts' */
 /** @import { LearntView } from '../../http/agents/adaptation-routes.ts' */
 /** @import { Answer, Failure } from './api.js' */
@@ -139,56 +138,6 @@ export const figuresPage = {
               <p class="row">${entry.state === 'proposed' && html`<button type="button" @click=${() => decide(entry, 'approve')}>${t('approve')}</button>`}
               ${entry.state !== 'reverted' && html`<button type="button" @click=${() => decide(entry, 'revert')}>${t('revert')}</button>`}</p></li>`,
           )}</ul>`;
-      },
-    };
-  },
-};
-
-/** @type {Page} */
-export const indexPage = {
-  name: 'index',
-  title: 'index',
-  needs: 'getIndex',
-  create(console) {
-    const { api, update } = console;
-    let status = /** @type {Rebuilt | undefined} */ (undefined);
-    let failure = /** @type {Failure | undefined} */ (undefined);
-    let isBuilding = false;
-
-    /** @param {string} line @param {object} [body] */
-    async function read(line, body) {
-      isBuilding = body !== undefined;
-      update();
-      const answer = /** @type {Answer<Rebuilt>} */ (await api.ask(line, { body }));
-      isBuilding = false;
-      failure = answer.ok ? undefined : answer.failure;
-      if (answer.ok) status = answer.value;
-      update();
-    }
-
-    return {
-      enter: () => void read('GET v1/index'),
-      render() {
-        const { t } = console;
-        const facts = status && [
-          [t('state'), t.of('index', status.state)],
-          [t('tools'), formatWhole(status.tools)],
-          [t('fingerprint'), status.fingerprint ?? '–'],
-          [t('built_at'), status.builtAt ? formatDate(status.builtAt) : '–'],
-          [
-            t('weights'),
-            Object.entries(status.weights)
-              .map(([name, weight]) => `${name} ${weight}`)
-              .join(', '),
-          ],
-        ];
-        return html`<h1>${t('index')}</h1>
-          ${renderFailure(failure, t)}
-          ${facts && html`<dl class="facts" data-index=${status?.state}>${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`}
-          ${status?.error && html`<p class="card error" role="alert">${status.error}</p>`}
-          ${status?.catalog && html`<pre tabindex="0" data-catalog>${JSON.stringify(status.catalog, null, 2)}</pre>`}
-          <p class="row"><button type="button" ?disabled=${isBuilding} @click=${() => read('POST v1/index/rebuild', {})}>${t('rebuild')}</button>
-            <span role="status" class="quiet">${isBuilding ? t('rebuilding') : ''}</span></p>`;
       },
     };
   },
