@@ -14,7 +14,9 @@ const ZONES: Readonly<Record<string, readonly string[]>> = {
     ...['adapters/http/problem.ts', 'adapters/http/public-answer.ts', 'adapters/http/auth/page-guard.ts'],
   ],
   'adapters/langchain/': ['core/', 'agents/'],
-  'eval/': ['core/', 'agents/store/sql/sqlite.ts'],
+  'adapters/console/': ['page/', 'adapters/http/page-routes.ts'],
+  'page/': ['core/errors.ts'],
+  'eval/': ['core/', 'page/', 'agents/store/sql/sqlite.ts'],
   'cli/': ['core/', 'agents/', 'adapters/', 'eval/'],
   'index.ts': ['core/', 'agents/'],
 };

@@ -71,7 +71,7 @@ export interface CallAskOptions extends AskOptions {
 export interface Router {
   createSession(input?: CreateSessionInput): Promise<SessionView>;
   session(id: string, ask?: AskOptions): Promise<SessionView>;
-  sessions(query?: { user?: string; limit?: number }): Promise<SessionView[]>;
+  sessions(query?: { user?: string | undefined; limit?: number }): Promise<SessionView[]>;
   beginTurn(id: string, ask?: AskOptions): Promise<SessionView>;
   endSession(id: string, ask?: AskOptions): Promise<SessionView>;
   search(id: string, input: SearchInput, ask?: AskOptions): Promise<SearchOutput>;

@@ -70,6 +70,7 @@ const serverSchema = z.strictObject({
     .min(1)
     .default(SERVER_DEFAULTS.stopTimeoutMs)
     .describe('Time that running requests get to end when the server stops, in ms.'),
+  console: z.boolean().default(true).describe('A web page at / to try requests, decide on approvals and look around.'),
   readyModel: z.boolean().default(false).describe('GET /readyz asks the model, too, at most once a minute.'),
 });
 

@@ -15,6 +15,7 @@ import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
 import { addOpenApi, type Named } from './openapi.js';
+import { addPageRoutes, type PageFile } from './page-routes.js';
 import { addPlanRoutes, type Outcomes } from './plan-routes.js';
 import {
   answerBrokenRequest,
@@ -36,6 +37,8 @@ export interface ServerParts extends AuthOptions {
   agents?: Agents | undefined;
   /** MCP under `/mcp`. Default: there is no such path. */
   mcp?: McpEndpoint | undefined;
+  /** A web page of these files; `readConsole` reads those of the console. Default: there is no page. */
+  pages?: readonly PageFile[] | undefined;
   options?: Partial<ServerOptions> | undefined;
   /** Throws where the model does not answer; asked for `GET /readyz`, at most once a minute. Default: not asked. */
   askModel?: (() => Promise<unknown>) | undefined;
@@ -111,6 +114,7 @@ export function createServer({
     if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, stop });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
+    addPageRoutes(app, parts.pages ?? []);
   });
   app.addHook('onClose', async () => {
     await agents?.close();

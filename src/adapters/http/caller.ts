@@ -17,6 +17,15 @@ export function isOperator(caller: Caller | undefined): boolean {
   return caller === undefined || (caller.roles ?? []).includes(OPERATOR_ROLE);
 }
 
+/** A query for what is the caller's own; undefined where it is about somebody else, who looks like nobody. */
+export function ownQuery<Query extends { user?: string | undefined }>(
+  query: Query,
+  caller: Caller | undefined,
+): (Query & { user: string }) | undefined {
+  const user = caller?.user;
+  return user === undefined || (query.user !== undefined && query.user !== user) ? undefined : { ...query, user };
+}
+
 /** @throws WinnowError `not_found`, as for all that is not visible */
 export function requireOperator(caller: Caller | undefined): void {
   if (isOperator(caller)) return;

@@ -48,7 +48,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
     },
 
     /** Newest first; open or ended, without those that were idle too long. A look at them keeps none from being idle. */
-    async sessions(query: { user?: string; limit?: number } = {}): Promise<SessionView[]> {
+    async sessions(query: { user?: string | undefined; limit?: number } = {}): Promise<SessionView[]> {
       const limit = Math.min(query.limit ?? 100, MAX_LISTED);
       const oldest = clock().getTime() - sessionIdleMs;
       const records = await store.list({ user: query.user, limit });

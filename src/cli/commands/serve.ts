@@ -60,13 +60,14 @@ async function serve(flags: Flags, output: ServeOutput): Promise<void> {
       needsSources: true,
     });
     const logger = output.logger ?? setup.logger;
-    const { app, agents, tokenFile, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
+    const { app, agents, tokenFile, isTrial, runnable, pages } = await createApp(setup, { flags, logger, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
       const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
       const tools = setup.loaded.catalog.tools.length;
-      lines.release(() => logger.info({ address, tools, runnable, ...models }, 'listening'));
+      const facts = { address, ...(pages ? { console: `${address}/` } : {}), tools, runnable, ...models };
+      lines.release(() => logger.info(facts, 'listening'));
       logger.info({ file: tokenFile }, "the operator's token, which deciding on approvals needs, is in this file");
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
       if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
@@ -91,6 +92,7 @@ interface AppParts {
 async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { createServer: create } = await import('../../adapters/http/app.js');
   const { allowedHosts } = await import('../../adapters/http/auth/add-auth.js');
+  const { readConsole } = await import('../../adapters/console/console.js');
   const { createMcpEndpoint } = await import('../../adapters/mcp/http-endpoint.js');
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { parseQuotas } = await import('../../agents/quotas.js');
@@ -98,7 +100,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { openAuth } = await import('../auth-setup.js');
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
-  const { hostNames, readyModel, ...options } = parseServerSettings(config.server);
+  const { hostNames, readyModel, console: hasConsole, ...options } = parseServerSettings(config.server);
   const { http: hasMcp = true, planner: _, ...mcpOptions } = config.mcp ?? {};
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
@@ -110,8 +112,9 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     };
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;
     const askModel = readyModel ? () => askForOneToken(setup.model) : undefined;
-    const parts = { ...auth, plannerOf, planner, agents, mcp, options, logger, askModel, onClose: close };
-    return { app: create(parts), agents, tokenFile, ...facts };
+    const pages = hasConsole ? await readConsole() : undefined;
+    const parts = { ...auth, plannerOf, planner, agents, mcp, pages, options, logger, askModel, onClose: close };
+    return { app: create(parts), agents, tokenFile, pages, ...facts };
   } catch (error) {
     await close();
     throw error;

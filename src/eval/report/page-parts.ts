@@ -3,22 +3,16 @@
  * by their hashes, and no address at all.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { WinnowError } from '../../core/errors.js';
+import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
 
-/** The build leaves it in `src`, which lies beside `dist`. */
-export const PAGE_FOLDER = '../../../src/eval/report/page/';
-
-/** Libraries of the page: the file for browsers beside the main file, and its value where it exports none. */
-const LIBRARIES = [
-  { name: 'lit-html', file: '../lit-html.js' },
-  { name: '@dagrejs/dagre', file: './dagre.esm.js' },
-  { name: 'diff', file: '../dist/diff.min.js', value: 'globalThis.Diff' },
-];
 /** Each after those that it imports. */
-const SCRIPTS = ['format', 'data', 'graph', 'prompts', 'case', 'summary', 'app'];
+const SCRIPTS = ['page/format', 'page/graph', ...['data', 'prompts', 'case', 'summary', 'app'].map(ofReport)];
+const STYLES = ['page/base.css', ofReport('page.css')];
+
+function ofReport(name: string): string {
+  return `eval/report/page/${name}`;
+}
 
 export interface PageParts {
   /** All before the data. */
@@ -29,7 +23,9 @@ export interface PageParts {
 
 /** @throws WinnowError `internal` when a file of the page is missing or cannot be joined. */
 export async function readPageParts({ title }: { title: string }): Promise<PageParts> {
-  const [template, style, script] = await Promise.all([readPart('page.html'), readPart('page.css'), joinScripts()]);
+  const styles = Promise.all(STYLES.map(readPageFile));
+  const read = [readPageFile(ofReport('page.html')), styles.then((all) => all.join('\n')), joinScripts()] as const;
+  const [template, style, script] = await Promise.all(read);
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   const [beforeHead, beforeData, end] = template.split(/<!-- (?:head|data) -->\n/u);
   if (end === undefined) throw broken('page.html lacks one of the lines "<!-- head -->" and "<!-- data -->"');
@@ -44,12 +40,11 @@ ${beforeData}`,
 
 /** A page opened from disk cannot import files: each module becomes a scope, and what it exports the value of that scope. */
 async function joinScripts(): Promise<string> {
-  const { resolve } = createRequire(import.meta.url);
-  const libraries = LIBRARIES.map(async ({ name, file, value }) => {
-    const text = await readPart(new URL(file, pathToFileURL(resolve(name))));
-    return toScope(name, value ? `${text}\nreturn ${value};` : text.replace(/^\/\/# source.*$/gmu, ''));
+  const libraries = Object.entries(LIBRARIES).map(async ([name, library]) => {
+    const text = await readLibrary(name as keyof typeof LIBRARIES);
+    return toScope(name, 'value' in library ? `${text}\nreturn ${library.value};` : text);
   });
-  const own = SCRIPTS.map(async (name) => toScope(`./${name}.js`, await readPart(`${name}.js`)));
+  const own = SCRIPTS.map(async (name) => toScope(`${name}.js`, await readPageFile(`${name}.js`)));
   const script = (await Promise.all([...libraries, ...own])).join('\n');
   const odd = /^\s*(?:import|export)\b.*$/mu.exec(script)?.[0] ?? /<\/script|<!--/iu.exec(script)?.[0];
   if (odd !== undefined) throw broken(`"${odd.slice(0, 80)}" cannot be joined into one script`);
@@ -71,17 +66,8 @@ function toScope(name: string, text: string): string {
   return `const ${scopeName(name)} = (() => {\n${body}${exported.length > 0 ? `\nreturn { ${exported.join(', ')} };` : ''}\n})();`;
 }
 
-const scopeName = (name: string) => `scope_${name.replace(/\W/gu, '_')}`;
-
-async function readPart(name: string | URL): Promise<string> {
-  try {
-    return await readFile(new URL(name, new URL(PAGE_FOLDER, import.meta.url)), 'utf8');
-  } catch (cause) {
-    throw new WinnowError('internal', `The report's page lacks its file ${name}: install the package again.`, {
-      cause,
-    });
-  }
-}
+/** By the last part of its path: each file of a page has a name of its own. */
+const scopeName = (name: string) => `scope_${name.replace(/^.*\/(?=[^/]+\.js$)/u, '').replace(/\W/gu, '_')}`;
 
 function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -3,19 +3,10 @@
  * arrows, and the expected values in the words of a plan.
  */
 import type { Step } from '../../core/result.js';
+import type { ShownState, ShownStep } from '../../page/shown-step.js';
 import type { ArgumentVerdict, CaseRecord } from '../record.js';
 import { fieldsTaken, toPlanValue } from '../references.js';
 import { type PlanVariant, planVariants } from '../variants.js';
-
-/** hit: in both plans; missing: only expected; extra: only written; unjudged: written, where no edges are known. */
-export type ShownState = 'hit' | 'missing' | 'extra' | 'unjudged';
-
-export interface ShownStep {
-  readonly id: string;
-  readonly tool: string;
-  readonly state: ShownState;
-  readonly uses: readonly { readonly from: string; readonly field: string; readonly state: ShownState }[];
-}
 
 export interface ShownPair {
   readonly expected: { readonly id: string; readonly tool: string; readonly arguments: Step['arguments'] } | undefined;

@@ -4,11 +4,10 @@
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
 import { renderReport } from '../../../src/eval/report/render-report.ts';
+import { startChromium } from '../../support/browser.ts';
 import { describeRun } from './describe-run.ts';
 import { generateRun } from './generated-run.ts';
-import { CHROMIUM } from './open-report.ts';
 
 const WIDTH = 1160;
 const [out = 'report.html', cases = '400', repeats = '1', picture] = process.argv.slice(2);
@@ -34,7 +33,7 @@ if (picture) {
   const isTelling = ({ tags, cause, selection }) =>
     tags.includes('rain') && cause === 'missing-step' && selection?.mode === 'selected';
   const chain = sample.find(isTelling) ?? sample[0];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await startChromium();
   const heights = [830, 790];
   const parts = [
     await shoot(browser, { height: heights[0], hash: '', ready: '.causes' }),

@@ -1,29 +1,14 @@
 /** A report in a real browser: written to a temporary folder, opened from disk, watched for errors and requests. */
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { type ReportedRun, renderReport } from '../../../src/eval/report/render-report.js';
 import type { ReportComparison, ReportRun } from '../../../src/eval/report/report-data.js';
+import { startChromium } from '../../support/browser.js';
 import { describeRun } from './describe-run.js';
-
-export const CHROMIUM = findProgram(['chromium', 'chromium-browser', 'google-chrome']);
-
-function findProgram(names: readonly string[]): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Of how many records the metrics are: their intervals take seconds for thousands. */
 const MEASURED = 1_000;
@@ -52,10 +37,7 @@ export interface ReportBrowser {
 
 export async function startReportBrowser(): Promise<ReportBrowser> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-report-'));
-  const browser: Browser = await chromium.launch({
-    ...(CHROMIUM ? { executablePath: CHROMIUM } : {}),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  });
+  const browser = await startChromium();
   let written = 0;
   return {
     async write(records, { run = {}, promptText = () => undefined, before } = {}) {

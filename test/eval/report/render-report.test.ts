@@ -4,9 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CaseRecord, caseRecordSchema } from '../../../src/eval/record.js';
-import { PAGE_FOLDER } from '../../../src/eval/report/page-parts.js';
 import { renderReport } from '../../../src/eval/report/render-report.js';
 import type { CaseRow, ReportRun } from '../../../src/eval/report/report-data.js';
+import { SOURCE_FOLDER } from '../../../src/page/page-files.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { describeRun } from './describe-run.js';
 import { createRecord, generateRun } from './generated-run.js';
@@ -85,13 +85,11 @@ describe('a report', () => {
     expect(facts).toEqual({ records: 25, bytes: readFileSync(out).length });
   });
 
-  it('takes its page from the folder that the package holds, also after the build', () => {
+  it('takes its page from folders that the package holds, also after the build', () => {
     const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const found = ['src', 'dist'].map(
-      (zone) => new URL(PAGE_FOLDER, `file:///${zone}/eval/report/page-parts.js`).pathname,
-    );
-    expect(found).toEqual(['/src/eval/report/page/', '/src/eval/report/page/']);
-    expect(files).toContain('src/eval/report/page');
+    const found = ['src', 'dist'].map((zone) => new URL(SOURCE_FOLDER, `file:///${zone}/page/page-files.js`).pathname);
+    expect(found).toEqual(['/src/', '/src/']);
+    expect(files).toEqual(expect.arrayContaining(['src/page', 'src/eval/report/page', 'src/adapters/console/page']));
   });
 
   it('names no address outside itself and lets none be reached', async () => {

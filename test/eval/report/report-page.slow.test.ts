@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { CaseRecord } from '../../../src/eval/record.js';
+import { CHROMIUM } from '../../support/browser.js';
 import { describeRun } from './describe-run.js';
 import { generateRun } from './generated-run.js';
-import { CHROMIUM, type OpenedReport, type ReportBrowser, startReportBrowser } from './open-report.js';
+import { type OpenedReport, type ReportBrowser, startReportBrowser } from './open-report.js';
 import { expectShown, failedFirst, idsOf, shownIds, waitForRows } from './shown-cases.js';
 
 // A browser on a busy machine takes its time; no test is about it.

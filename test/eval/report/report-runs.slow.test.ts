@@ -1,8 +1,9 @@
 /** Pages of runs that are out of the common: hostile text, repeats, several suites, no case at all, very many. */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { CaseRecord } from '../../../src/eval/record.js';
+import { CHROMIUM } from '../../support/browser.js';
 import { createRecord, generateRun } from './generated-run.js';
-import { CHROMIUM, type ReportBrowser, startReportBrowser } from './open-report.js';
+import { type ReportBrowser, startReportBrowser } from './open-report.js';
 import { countShown, expectShown, failedFirst, shownIds, waitForRows } from './shown-cases.js';
 
 // A browser on a busy machine takes its time; no test is about it.

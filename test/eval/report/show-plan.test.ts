@@ -6,7 +6,8 @@ import { createTally } from '../../../src/eval/metrics.js';
 import { scorePlan } from '../../../src/eval/plan-scores.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { nearestTools, stateOf, toRow } from '../../../src/eval/report/report-data.js';
-import { type ShownStep, showPlan } from '../../../src/eval/report/show-plan.js';
+import { showPlan } from '../../../src/eval/report/show-plan.js';
+import type { ShownStep } from '../../../src/page/shown-step.js';
 import { aRecord, aSelection, steps } from '../setup.js';
 import { createRecord } from './generated-run.js';
 
@@ -104,9 +105,7 @@ interface GraphModule {
   };
   BOX: { width: number; height: number };
 }
-const { placePlan, BOX }: GraphModule = await import(
-  new URL('../../../src/eval/report/page/graph.js', import.meta.url).href
-);
+const { placePlan, BOX }: GraphModule = await import(new URL('../../../src/page/graph.js', import.meta.url).href);
 
 const aStep = (id: string, ...from: string[]): ShownStep => ({
   ...{ id, tool: `tool_of_${id}`, state: 'hit' },

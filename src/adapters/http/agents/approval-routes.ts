@@ -14,7 +14,7 @@ import {
   requestApprovalInputSchema,
 } from '../../../agents/records.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isFields, isOperator } from '../caller.js';
+import { isFields, isOperator, ownQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/approvals';
@@ -59,9 +59,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       answer: { name: 'ApprovalList', schema: listSchema },
       async handle({ query, caller }) {
         if (seesAll(caller)) return { approvals: await approvals.list(query) };
-        const user = caller?.user;
-        const isOthers = user === undefined || (query.user !== undefined && query.user !== user);
-        return { approvals: isOthers ? [] : await approvals.list({ ...query, user }) };
+        const own = ownQuery(query, caller);
+        return { approvals: own ? await approvals.list(own) : [] };
       },
     }),
     route({

@@ -7,17 +7,39 @@ import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS, snapshotSchema } from '../
 import { importedIndexSchema, indexStatusSchema } from '../../../agents/index/tool-index.js';
 import { listedRuleSchema, ruleListSchema } from '../../../agents/kept-rules.js';
 import { catalogReloadSchema } from '../../../agents/live-catalog.js';
+import { checkPolicy } from '../../../agents/policy/check-policy.js';
 import { auditEntrySchema, auditQuerySchema } from '../../../agents/records.js';
 import { telemetryQuerySchema, telemetryReportSchema } from '../../../agents/telemetry/rates.js';
 import { ruleSchema } from '../../../core/catalog/rule.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isOperator, requireOperator } from '../caller.js';
+import { isOperator, ownQuery, requireOperator } from '../caller.js';
 import { type Route, route } from './route.js';
 
+const policyViewSchema = z.object({
+  version: z.string().describe('Approvals are bound to it.'),
+  settings: z.record(z.string(), z.unknown()).describe('As the policy file has them, with all defaults.'),
+  notes: z
+    .array(z.object({ level: z.enum(['problem', 'unchecked']), message: z.string() }))
+    .describe('What of it is without effect on the tools of now.'),
+});
 const trailSchema = z.object({ entries: z.array(auditEntrySchema).describe('Newest first.') });
 
-export function operatorRoutes({ router, telemetry }: Pick<Agents, 'router' | 'telemetry'>): Route[] {
+type Shown = Pick<Agents, 'router' | 'telemetry' | 'policy' | 'catalog'>;
+
+export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): Route[] {
   return [
+    route({
+      method: 'GET',
+      path: '/v1/policy',
+      operationId: 'getPolicy',
+      summary: 'The policy in force; for operators',
+      answer: { name: 'PolicyView', schema: policyViewSchema },
+      handle({ caller }) {
+        requireOperator(caller);
+        const { version, settings } = policy();
+        return { version, settings, notes: checkPolicy(policy(), catalog().tools) };
+      },
+    }),
     route({
       method: 'GET',
       path: '/v1/audit',
@@ -40,10 +62,9 @@ export function operatorRoutes({ router, telemetry }: Pick<Agents, 'router' | 't
       answer: { name: 'TelemetryReport', schema: telemetryReportSchema },
       handle({ query, caller }) {
         if (isOperator(caller)) return telemetry(query);
-        const user = caller?.user;
-        if (user === undefined || (query.user !== undefined && query.user !== user))
-          throw new WinnowError('not_found', 'There are no figures of this user that you may see.');
-        return telemetry({ ...query, user });
+        const own = ownQuery(query, caller);
+        if (own) return telemetry(own);
+        throw new WinnowError('not_found', 'There are no figures of this user that you may see.');
       },
     }),
   ];

@@ -1,4 +1,5 @@
 /** Sessions over HTTP: what an agent asks, turn by turn. A refusal is an answer for the agent, so its status is 200. */
+import { z } from 'zod';
 import {
   type Caller,
   callInputSchema,
@@ -14,14 +15,16 @@ import {
   searchOutputSchema,
   sessionViewSchema,
 } from '../../../agents/contracts.js';
+import { pageSchema } from '../../../agents/records.js';
 import type { Router } from '../../../agents/router.js';
 import { planRunEventSchema, planRunSchema } from '../../../agents/runs/plan-run.js';
 import { type PlanRuns, resumePlanInputSchema, runPlanInputSchema } from '../../../agents/runs/plan-runs.js';
-import { isFields } from '../caller.js';
+import { isFields, isOperator, ownQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const SESSION = { name: 'Session', schema: sessionViewSchema };
 const BASE = '/v1/sessions';
+const listSchema = z.object({ sessions: z.array(sessionViewSchema).describe('Newest first.') });
 
 export function sessionRoutes(router: Router): Route[] {
   return [
@@ -36,6 +39,18 @@ export function sessionRoutes(router: Router): Route[] {
       answer: SESSION,
       status: 201,
       handle: ({ body }) => router.createSession(body),
+    }),
+    route({
+      method: 'GET',
+      path: BASE,
+      operationId: 'listSessions',
+      summary: 'Sessions: of all users for operators, else your own',
+      query: pageSchema.pick({ user: true, limit: true }),
+      answer: { name: 'SessionList', schema: listSchema },
+      async handle({ query, caller }) {
+        const own = isOperator(caller) ? query : ownQuery(query, caller);
+        return { sessions: own ? await router.sessions(own) : [] };
+      },
     }),
     route({
       method: 'GET',

@@ -28,7 +28,7 @@ export function addAuth(app: FastifyInstance, options: AuthOptions): void {
   const guard = createPageGuard({ allowedHosts: allowedHosts(options) });
   app.decorateRequest('identity');
   app.addHook('onRequest', async (request) => {
-    const page = guard(request.headers);
+    const page = guard(isLinkToPage(request) ? { host: request.headers.host } : request.headers);
     if (page !== undefined) throw new WinnowError('forbidden', page);
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return;
@@ -44,6 +44,11 @@ export function addAuth(app: FastifyInstance, options: AuthOptions): void {
 export function allowedHosts({ authenticate, hostNames }: AuthOptions): readonly string[] | undefined {
   const takesAny = authenticate?.isOpen === false && hostNames === undefined;
   return takesAny ? undefined : [...LOOPBACK_HOSTS, ...(hostNames ?? [])];
+}
+
+/** A link on any page, for example in a chat, may open a page: it holds no data, and nobody can put it into a frame. */
+function isLinkToPage({ routeOptions: { config }, headers }: FastifyRequest): boolean {
+  return config.isPage === true && headers['sec-fetch-dest'] === 'document' && headers.origin === undefined;
 }
 
 /** By its route, since one path can be written in many ways. What is about the service itself is for anyone. */

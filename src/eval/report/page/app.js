@@ -1,8 +1,8 @@
 /** Starts the page and holds its view: what is looked for stands in the address behind `#`, so that a link shows the same. */
 import { nothing, render } from 'lit-html';
+import { formatCount, formatDuration, formatName, formatShort, formatWhole, html } from '../../../page/format.js';
 import { renderCase } from './case.js';
 import { CHANGES, readCases, readData, STATES } from './data.js';
-import { formatCount, formatDuration, formatName, formatShort, formatWhole, html } from './format.js';
 import { renderCauses, renderFolded, renderHead } from './summary.js';
 
 /** @import { CaseRow, ReportData } from '../report-data.ts' */

@@ -1,14 +1,23 @@
 /** An opened case: the request, the plans as graphs, each argument with its source, the tools, and folded the rest. */
 import { diffWordsWithSpace } from 'diff';
 import { nothing } from 'lit-html';
+import {
+  formatDuration,
+  formatMetric,
+  formatName,
+  formatScore,
+  formatValue,
+  formatWhole,
+  html,
+} from '../../../page/format.js';
+import { drawPlan } from '../../../page/graph.js';
 import { readCase, readPrompt } from './data.js';
-import { formatDuration, formatMetric, formatName, formatScore, formatValue, formatWhole, html } from './format.js';
-import { drawPlan } from './graph.js';
 import { renderCalls } from './prompts.js';
 
 /** @import { ArgumentVerdict, CaseRecord } from '../../record.ts' */
 /** @import { ReportRun, WholeCase } from '../report-data.ts' */
-/** @import { ShownPair, ShownStep } from '../show-plan.ts' */
+/** @import { ShownStep } from '../../../page/shown-step.ts' */
+/** @import { ShownPair } from '../show-plan.ts' */
 /** @import { Case } from './data.js' */
 
 /** A case in one of the runs, with the stable parts of its calls. @typedef {WholeCase & {name: string, run: ReportRun, texts: (string | null)[]}} Side */

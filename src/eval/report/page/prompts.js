@@ -1,6 +1,6 @@
 /** What the model saw and what it answered, call by call; of two runs, the difference line by line. */
 import { diffLines } from 'diff';
-import { formatDuration, formatWhole, html } from './format.js';
+import { formatDuration, formatWhole, html } from '../../../page/format.js';
 
 /** @import { ModelCall } from '../../record.ts' */
 /** @import { Side } from './case.js' */

@@ -9,7 +9,7 @@ import {
   formatWhole,
   html,
   svg,
-} from './format.js';
+} from '../../../page/format.js';
 
 /** @import { ComparedMetric } from '../../compare.ts' */
 /** @import { RunMetric } from '../../run-summary.ts' */

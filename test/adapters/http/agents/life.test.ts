@@ -20,6 +20,29 @@ describe('the life of a session', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
+  it("is in the list of its user and of operators, and in nobody else's", async () => {
+    const { ask } = await startAgentServer();
+    const { body } = await ask('POST /v1/sessions', {}, ANN);
+    await ask('POST /v1/sessions', {}, BOB);
+    const listed = async (query: string, who?: { user: string; roles?: string }) => {
+      const { status, body: answer } = await ask(`GET /v1/sessions${query}`, undefined, who);
+      return [status, answer.sessions?.map(({ user }: { user: string }) => user)];
+    };
+    expect((await ask('GET /v1/sessions', undefined, ANN)).body.sessions).toEqual([body]);
+    expect(await listed('?user=bob', ANN)).toEqual([200, []]);
+    expect(await listed('?limit=1', OPERATOR)).toEqual([200, ['bob']]);
+    expect(await listed('?user=ann')).toEqual([200, ['ann']]);
+    expect((await listed('?limit=0', ANN))[0]).toBe(400);
+  });
+
+  it('shows operators the policy in force, with what of it is in vain, and nobody else', async () => {
+    const { ask } = await startAgentServer({ policy: { pinned: ['file_reed'], approvals: { ttlMs: 5_000 } } });
+    const { body } = await ask('GET /v1/policy', undefined, OPERATOR);
+    expect(body).toMatchObject({ settings: { pinned: ['file_reed'], approvals: { ttlMs: 5_000 }, default: 'allow' } });
+    expect(body.notes).toEqual([{ level: 'problem', message: 'pinned: "file_reed" matches no tool' }]);
+    expect((await ask('GET /v1/policy', undefined, ANN)).status).toBe(404);
+  });
+
   it('goes from a search to an approved call, once, and all of it is in the audit', async () => {
     const { ask, runs } = await startAgentServer({ place: { file: join(folder, 'life.db') } });
     const opened = await ask('POST /v1/sessions', { user: 'mallory', roles: ['operator'] }, ANN);

@@ -2,7 +2,7 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import { svg } from './format.js';
 
-/** @import { ShownStep } from '../show-plan.ts' */
+/** @import { ShownStep } from './shown-step.ts' */
 
 export const BOX = { width: 178, height: 52 };
 /** About the width of a character on an arrow, and of one in a box. */

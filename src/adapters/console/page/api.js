@@ -1,0 +1,95 @@
+/** The HTTP API as this page asks it. A failure is a value: a problem document, or what stands for one where none came. */
+
+/** @import { Problem } from '../../http/problem.ts' */
+
+/** `code`: one of the API, or `unreachable`, `cut`, `stopped`. @typedef {Pick<Problem, 'detail' | 'issues'> & {code: string}} Failure */
+/** @template T @typedef {{ok: true, value: T} | {ok: false, failure: Failure}} Answer */
+/** @typedef {{token: string, name: string}} Proof */
+/** @typedef {{body?: unknown, signal?: AbortSignal, onEvent?: (event: unknown) => void}} AskOptions */
+
+const KEPT = 'winnow-console';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** @param {string} code @returns {{ok: false, failure: Failure}} */
+const failed = (code, detail = '') => ({ ok: false, failure: { code, detail, issues: [] } });
+
+/** The proof is kept as long as the tab is open. */
+export function createApi() {
+  let proof = readProof();
+
+  /**
+   * @param {string} line For example `POST v1/plan`; relative, so that a proxy may put the server below a path.
+   * @param {AskOptions} options
+   */
+  async function send(line, { body, signal, onEvent }) {
+    const [method = 'GET', path = ''] = line.split(' ');
+    const headers = {
+      ...(body === undefined ? {} : JSON_TYPE),
+      ...(onEvent ? { accept: 'text/event-stream' } : {}),
+      ...(proof.token ? { authorization: `Bearer ${proof.token}` } : {}),
+    };
+    return fetch(path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  return {
+    get proof() {
+      return proof;
+    },
+
+    /** @param {Proof} given Without a token: signed out. */
+    prove(given) {
+      proof = given;
+      sessionStorage.setItem(KEPT, JSON.stringify(given));
+    },
+
+    /**
+     * With `onEvent` what happens is told as it happens.
+     * @template T @param {string} line @param {AskOptions} [options] @returns {Promise<Answer<T>>}
+     */
+    async ask(line, options = {}) {
+      try {
+        const response = await send(line, options);
+        const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+        if (isStream && response.body) return await readStream(response.body, options.onEvent ?? (() => {}));
+        const value = await response.json();
+        return response.ok ? { ok: true, value } : { ok: false, failure: value };
+      } catch (error) {
+        if (options.signal?.aborted) return failed('stopped');
+        return error instanceof SyntaxError ? failed('cut', error.message) : failed('unreachable');
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createApi>} Api */
+
+/** @returns {Proof} */
+function readProof() {
+  const { token = '', name = '' } = JSON.parse(sessionStorage.getItem(KEPT) ?? '{}');
+  return { token, name };
+}
+
+/** @param {ReadableStream<Uint8Array>} body @param {(event: unknown) => void} onEvent @returns {Promise<Answer<any>>} */
+async function readStream(body, onEvent) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const blocks = `${text}${decoder.decode(part.value, { stream: true })}`.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, event, data = ''] = /^event: (.*)\ndata: (.*)$/u.exec(block) ?? [];
+      if (event === undefined) continue;
+      const value = JSON.parse(data);
+      if (event === 'result') return { ok: true, value };
+      if (event === 'error') return { ok: false, failure: value };
+      onEvent(value);
+    }
+  }
+  return failed('cut');
+}

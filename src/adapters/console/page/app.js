@@ -1,0 +1,130 @@
+/** Starts the console: which page is open stands in the address behind `#`, and one function draws all of it anew. */
+import { render } from 'lit-html';
+import { createApi } from './api.js';
+import { approvalsPage } from './approvals.js';
+import { auditPage, figuresPage } from './reports.js';
+import { renderShell } from './shell.js';
+import { indexPage, policyPage, sessionsPage } from './state.js';
+import { toolsPage } from './tools.js';
+import { tryPage } from './try.js';
+import { chosenLanguage, keepLanguage, loadWords } from './words.js';
+
+/** @import { Api } from './api.js' */
+/** @import { Word, Words } from './words.js' */
+
+/**
+ * What a page gets. `view` is what stands behind the `?` of the address.
+ * @typedef {object} Console
+ * @property {Api} api
+ * @property {Words} t
+ * @property {Record<string, string>} view
+ * @property {() => void} update Draws the page anew.
+ * @property {(view: Record<string, string>) => void} show Changes the address to this view of the same page.
+ * @property {(operation: string) => boolean} has Whether this server has an operation of this name.
+ */
+/**
+ * One page as a value in a list. It is created once; `enter` is called each time that it is opened or its view changes.
+ * @typedef {object} Page
+ * @property {string} name In the address.
+ * @property {Word} title
+ * @property {string} needs The operation without which the page is hidden.
+ * @property {(console: Console) => {render(): unknown, enter?(): void, poll?(): Promise<void>, badge?(): number}} create
+ */
+
+/** @type {readonly Page[]} */
+const PAGES = [tryPage, approvalsPage, toolsPage, sessionsPage, auditPage, figuresPage, indexPage, policyPage];
+/** Between two looks at what waits, while the page is visible. */
+const POLL_MS = 5_000;
+
+/** @param {HTMLElement} root */
+async function start(root) {
+  const api = createApi();
+  let t = await loadWords(chosenLanguage());
+  let operations = /** @type {ReadonlySet<string>} */ (new Set());
+  let isUnreachable = false;
+
+  /** @type {Console} */
+  const shared = {
+    api,
+    get t() {
+      return t;
+    },
+    get view() {
+      return readAddress().view;
+    },
+    update,
+    show(view) {
+      history.replaceState(null, '', `#${readAddress().name}?${new URLSearchParams(view)}`);
+      update();
+    },
+    has: (operation) => operations.has(operation),
+  };
+  const pages = PAGES.map((page) => ({ ...page, ...page.create(shared) }));
+  const shown = () => pages.filter(({ needs }) => operations.has(needs));
+  const current = () => shown().find(({ name }) => name === readAddress().name) ?? shown()[0];
+
+  function update() {
+    const page = current();
+    const waiting = pages.reduce((sum, { badge }) => sum + (badge?.() ?? 0), 0);
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${page ? `${t(page.title)} · ` : ''}Winnow`;
+    render(renderShell({ console: shared, pages: shown(), page, isUnreachable, onLanguage, onProof }), root);
+  }
+
+  /** @param {string} language */
+  async function onLanguage(language) {
+    keepLanguage(language);
+    t = await loadWords(language);
+    update();
+  }
+
+  /** @param {{token: string, name: string}} proof */
+  function onProof(proof) {
+    api.prove(proof);
+    open();
+    poll();
+  }
+
+  async function readOperations() {
+    const answer =
+      /** @type {import('./api.js').Answer<{paths: Record<string, Record<string, {operationId?: string}>>}>} */ (
+        await api.ask('GET openapi.json')
+      );
+    isUnreachable = !answer.ok;
+    if (!answer.ok) return;
+    const paths = Object.values(answer.value.paths);
+    operations = new Set(paths.flatMap((path) => Object.values(path).map(({ operationId = '' }) => operationId)));
+  }
+
+  function open() {
+    current()?.enter?.();
+    update();
+  }
+
+  async function poll() {
+    if (document.visibilityState !== 'visible') return;
+    if (isUnreachable || operations.size === 0) await readOperations();
+    await Promise.all(shown().map((page) => page.poll?.()));
+    update();
+  }
+
+  await readOperations();
+  open();
+  document.documentElement.dataset.ready = 'true';
+  addEventListener('hashchange', () => {
+    open();
+    document.querySelector('main')?.focus();
+  });
+  document.addEventListener('visibilitychange', poll);
+  await poll();
+  setInterval(poll, POLL_MS);
+}
+
+function readAddress() {
+  const [name = '', query = ''] = location.hash.slice(1).split('?');
+  return { name, view: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+const root = document.getElementById('console') ?? document.body;
+start(root).catch((error) => {
+  root.textContent = `The console cannot be shown: ${error instanceof Error ? error.message : error}. It needs a browser of 2024 or later.`;
+});

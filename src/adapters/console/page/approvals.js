@@ -1,0 +1,194 @@
+/** Approvals: what waits for a decision, exactly as it will run, and what was decided before. */
+
+import { formatDate, html } from '../../../page/format.js';
+import { renderArguments } from './arguments.js';
+import { parseObject, renderFailure } from './shell.js';
+
+/** @import { Approval, ApprovalOutput } from '../../../agents/records.ts' */
+/** @import { Answer, Failure } from './api.js' */
+/** @import { Console, Page } from './app.js' */
+/** @import { Words } from './words.js' */
+
+/** What became of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
+
+const STATES = ['pending', 'granted', 'used', 'refused', 'expired'];
+const MOST = 200;
+
+/** @type {Page} */
+export const approvalsPage = { name: 'approvals', title: 'approvals', needs: 'listApprovals', create: createApprovals };
+
+/** @param {Console} console */
+function createApprovals(console) {
+  const { api, update } = console;
+  let pending = /** @type {readonly Approval[]} */ ([]);
+  let shown = /** @type {readonly Approval[]} */ ([]);
+  let failure = /** @type {Failure | undefined} */ (undefined);
+  /** Why the last decision was not taken: it stays until the next one, or until somebody signs in. */
+  let undecided = /** @type {Failure | undefined} */ (undefined);
+  let isSending = false;
+  const outcomes = /** @type {Map<string, Outcome>} */ (new Map());
+  const editing = /** @type {Set<string>} */ (new Set());
+
+  const stateShown = () => console.view.state ?? 'pending';
+
+  /** @param {string} state @returns {Promise<Answer<{approvals: Approval[]}>>} */
+  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(MOST) })}`);
+
+  async function read() {
+    const [waiting, others] = await Promise.all([
+      list('pending'),
+      stateShown() === 'pending' ? undefined : list(stateShown()),
+    ]);
+    const answer = others ?? waiting;
+    failure = answer.ok ? undefined : answer.failure;
+    if (waiting.ok) pending = waiting.value.approvals;
+    shown = answer.ok ? answer.value.approvals : [];
+    update();
+  }
+
+  /** @param {Approval} approval @param {HTMLFormElement} form @param {'once' | 'session' | 'refuse'} what */
+  async function decide(approval, form, what) {
+    const { t } = console;
+    const given = new FormData(form);
+    const reason = String(given.get('reason') ?? '').trim();
+    const edited =
+      what !== 'refuse' && editing.has(approval.id) ? parseObject(String(given.get('arguments'))) : undefined;
+    if (what !== 'refuse' && editing.has(approval.id) && !edited)
+      return tell(approval, { isDone: false, text: t('not_an_object'), issues: [] });
+    const by = api.proof.name || 'operator';
+    const body = {
+      by: { user: by },
+      ...(reason ? { reason } : {}),
+      ...(what === 'refuse' ? {} : { grant: what, ...(edited ? { arguments: edited } : {}) }),
+    };
+    isSending = true;
+    update();
+    const line = `POST v1/approvals/${encodeURIComponent(approval.id)}/${what === 'refuse' ? 'refuse' : 'grant'}`;
+    const answer = /** @type {Answer<ApprovalOutput>} */ (await api.ask(line, { body }));
+    isSending = false;
+    undecided = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return update();
+    const { value } = answer;
+    if (value.ok) editing.delete(approval.id);
+    tell(
+      approval,
+      value.ok
+        ? {
+            isDone: true,
+            text: t('decided', {
+              tool: approval.tool,
+              state: t.of('state', value.approval.state),
+              by: value.approval.decidedBy ?? by,
+            }),
+            issues: [],
+          }
+        : { isDone: false, text: `${value.reason} ${value.next}`, issues: value.issues ?? [] },
+    );
+    await read();
+  }
+
+  /** @param {Approval} approval @param {Outcome} outcome */
+  function tell(approval, outcome) {
+    outcomes.set(approval.id, outcome);
+    update();
+  }
+
+  /** @param {string} id */
+  function toggleEditing(id) {
+    if (!editing.delete(id)) editing.add(id);
+    update();
+  }
+
+  /** The decision that was made here, of one that no longer waits. */
+  const done = () =>
+    [...outcomes].filter(([id, { isDone }]) => isDone && !pending.some((one) => one.id === id)).at(-1)?.[1];
+
+  return {
+    badge: () => pending.length,
+    poll: read,
+    enter() {
+      undecided = undefined;
+      read();
+    },
+    render() {
+      const { t } = console;
+      return html`<h1>${t('approvals')}</h1>
+        <p class="row" role="group" aria-label=${t('approval_states')}>${STATES.map(
+          (state) =>
+            html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
+        )}</p>
+        ${renderFailure(failure, t)} ${renderFailure(undecided, t)}
+        <p role="status" class="tone right">${done()?.text ?? ''}</p>
+        ${shown.length === 0 && !failure && html`<p class="quiet">${t('nothing_waits')}</p>`}
+        <ul>${shown.map((approval) =>
+          renderApproval(approval, {
+            t,
+            isSending,
+            isEdited: editing.has(approval.id),
+            outcome: outcomes.get(approval.id),
+            onDecide: (form, what) => decide(approval, form, what),
+            onEdit: () => toggleEditing(approval.id),
+          }),
+        )}</ul>`;
+    },
+  };
+
+  /** @param {string} state */
+  function choose(state) {
+    console.show(state === 'pending' ? {} : { state });
+    read();
+  }
+}
+
+/**
+ * @param {Approval} approval
+ * @param {object} options
+ * @param {Words} options.t
+ * @param {boolean} options.isSending
+ * @param {boolean} options.isEdited
+ * @param {Outcome | undefined} options.outcome
+ * @param {(form: HTMLFormElement, what: 'once' | 'session' | 'refuse') => void} options.onDecide
+ * @param {() => void} options.onEdit
+ */
+function renderApproval(approval, { t, isSending, isEdited, outcome, onDecide, onEdit }) {
+  const { id, tool, user, session, reason, sources, runs, last, state, granted, decidedBy, decidedAt } = approval;
+  const values = Object(approval.arguments);
+  const isWaiting = state === 'pending';
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    const what = /** @type {HTMLButtonElement | null} */ (event.submitter)?.value;
+    onDecide(/** @type {HTMLFormElement} */ (event.target), what === 'session' || what === 'refuse' ? what : 'once');
+  };
+  return html`<li class="card approval" data-approval=${id}>
+    <h2><code>${tool}</code> ${runs && html`<span class="badge ${runs.risk === 'high' ? 'wrong' : ''}">${t.of('risk', runs.risk)}</span>`}</h2>
+    <p>${t('for_whom', { user })} <small>${t('session')} ${session}</small></p>
+    <p>${reason}</p>
+    ${runs && html`<p class="quiet">${t('runs_where', { where: runs.where })}</p>`}
+    <h3>${t('arguments')}</h3>
+    ${renderArguments(values, { t, sourceOf: (name) => sources?.[name]?.source, differences: last?.differences ?? [] })}
+    ${granted && html`<h3>${t('granted_arguments')}</h3>${renderArguments(Object(granted.arguments), { t, sourceOf: () => undefined })}`}
+    ${last && html`<p class="quiet">${last.differences.length === 0 ? t('same_as_last', { by: last.decidedBy, at: formatDate(last.decidedAt) }) : t('differs_from_last', { by: last.decidedBy, at: formatDate(last.decidedAt) })}</p>`}
+    ${isWaiting && html`<p data-expires><small>${leftOf(approval.expiresAt, t)}</small></p>`}
+    ${decidedBy && html`<p class="quiet">${t('decided', { tool, state: t.of('state', state), by: decidedBy })} ${decidedAt && formatDate(decidedAt)}</p>`}
+    ${outcome && !outcome.isDone && html`<div role="alert" class="card error"><p>${outcome.text}</p><ul>${outcome.issues.map((issue) => html`<li>${issue}</li>`)}</ul></div>`}
+    ${
+      isWaiting &&
+      html`<form @submit=${submit}>
+      ${isEdited && html`<label>${t('edit_help')} <textarea name="arguments" rows="6" spellcheck="false" .value=${JSON.stringify(values, null, 2)}></textarea></label>`}
+      <label>${t('your_reason')} <input name="reason" maxlength="1000" aria-label="${t('your_reason')}: ${tool}"></label>
+      <p class="row">
+        <button class="main" value="once" ?disabled=${isSending}>${isEdited ? t('approve_edited') : t('approve_once')}</button>
+        <button value="session" ?disabled=${isSending}>${t('approve_session')}</button>
+        <button type="button" aria-pressed=${String(isEdited)} @click=${onEdit}>${t('edit')}</button>
+        <button value="refuse" class="refuse" ?disabled=${isSending}>${t('refuse')}</button>
+      </p></form>`
+    }
+  </li>`;
+}
+
+/** @param {string} expiresAt @param {Words} t */
+function leftOf(expiresAt, t) {
+  const minutes = Math.ceil((Date.parse(expiresAt) - Date.now()) / 60_000);
+  return minutes > 0 ? t('expires_in', { minutes }) : t('state.expired');
+}

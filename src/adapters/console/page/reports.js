@@ -1,0 +1,144 @@
+/** What agents did: the audit, and the figures with what was learnt. Each page reads and shows one answer. */
+import { formatDate, formatScore, formatWhole, html } from '../../../page/format.js';
+import { renderFailure, renderTable } from './shell.js';
+
+/** @import { AuditEntry } from '../../../agents/records.ts' */
+/** @import { Rates, TelemetryReport } from '../../../agents/telemetry/rates.ts' */
+/** @import { LearntView } from '../../http/agents/adaptation-routes.ts' */
+/** @import { Answer, Failure } from './api.js' */
+/** @import { Console, Page } from './app.js' */
+/** @import { Word, Words } from './words.js' */
+
+/** Of the audit, as its schema names them. */
+const EVENTS = ['call', 'search', 'list', 'enable', 'disable', 'session_created', 'session_ended', 'turn'];
+const DECISIONS = ['approval_requested', 'approval_granted', 'approval_refused', 'approval_expired'];
+const OUTCOMES = ['allowed', 'denied', 'unknown', 'refused', 'needs_approval', 'failed', 'warned'];
+const MOST = 500;
+
+/** @type {Page} */
+export const auditPage = {
+  name: 'audit',
+  title: 'audit',
+  needs: 'audit',
+  create(console) {
+    const { api, update } = console;
+    let entries = /** @type {readonly AuditEntry[]} */ ([]);
+    let failure = /** @type {Failure | undefined} */ (undefined);
+
+    async function read() {
+      const query = new URLSearchParams({ limit: String(MOST), ...console.view });
+      const answer = /** @type {Answer<{entries: AuditEntry[]}>} */ (await api.ask(`GET v1/audit?${query}`));
+      failure = answer.ok ? undefined : answer.failure;
+      entries = answer.ok ? answer.value.entries : [];
+      update();
+    }
+
+    /** The filters stand in the address, so that a link shows the same. @param {Event & {target: HTMLInputElement}} event */
+    function change({ target }) {
+      const { [target.name]: _, ...view } = console.view;
+      console.show(target.value ? { ...view, [target.name]: target.value } : view);
+      read();
+    }
+
+    return {
+      enter: () => void read(),
+      render() {
+        const { t, view } = console;
+        const rows = entries.map((one) => renderEntry(one, t));
+        const heads = [t('when'), t('event'), t('outcome'), t('tool'), t('user'), t('why')];
+        return html`<h1>${t('audit')}</h1>
+          <search class="row">
+            ${(/** @type {const} */ (['user', 'tool', 'session'])).map((name) => html`<input type="search" name=${name} aria-label=${t(name)} placeholder=${t(name)} .value=${view[name] ?? ''} @change=${change}>`)}
+            ${renderChoice('event', [...EVENTS, ...DECISIONS], { t, view, change })} ${renderChoice('outcome', OUTCOMES, { t, view, change })}
+          </search>
+          ${renderFailure(failure, t)}
+          <p role="status" class="quiet">${t('entries_shown', { count: formatWhole(entries.length) })}</p>
+          ${entries.length > 0 && renderTable(t('audit'), heads, rows)}`;
+      },
+    };
+  },
+};
+
+/** @param {AuditEntry} entry @param {Words} t */
+const renderEntry = (
+  { at, event, outcome, tool, user, code, reason, approval, session },
+  t,
+) => html`<tr data-entry=${event}>
+    <td>${formatDate(at)}</td><td>${t.of('event', event)}</td>
+    <td><span class="badge ${['denied', 'refused', 'failed'].includes(outcome) ? 'wrong' : ''}">${t.of('outcome', outcome)}</span></td>
+    <td>${tool && html`<code>${tool}</code>`}</td><td>${user}</td>
+    <td>${[code, reason].filter(Boolean).join(': ')} ${approval && html`<small>${t('approval')} ${approval}</small>`} ${session && html`<a href="#audit?${new URLSearchParams({ session })}"><small>${t('session')}</small></a>`}</td></tr>`;
+
+/** @param {'event' | 'outcome'} name @param {readonly string[]} values @param {{t: Words, view: Record<string, string>, change(event: Event): void}} options */
+const renderChoice = (
+  name,
+  values,
+  { t, view, change },
+) => html`<select name=${name} aria-label=${t(name)} @change=${change}>
+    <option value="" .selected=${!view[name]}>${t(name)}: ${t('all')}</option>${values.map((value) => html`<option value=${value} .selected=${view[name] === value}>${t.of(name, value)}</option>`)}</select>`;
+
+const GROUPS = ['tool', 'user', 'project', 'day'];
+const COUNTS = /** @type {const} */ (['searches', 'calls', 'errors', 'refused', 'enablements']);
+const SHARES = /** @type {const} */ (['top1', 'top3', 'searchAgain', 'errorRate', 'unused']);
+
+/** @type {Page} */
+export const figuresPage = {
+  name: 'figures',
+  title: 'figures',
+  needs: 'telemetry',
+  create(console) {
+    const { api, update } = console;
+    let report = /** @type {TelemetryReport | undefined} */ (undefined);
+    let learnt = /** @type {readonly LearntView[]} */ ([]);
+    let failure = /** @type {Failure | undefined} */ (undefined);
+
+    async function read() {
+      const { group = 'tool' } = console.view;
+      const answer = /** @type {Answer<TelemetryReport>} */ (
+        await api.ask(`GET v1/telemetry?${new URLSearchParams({ by: group })}`)
+      );
+      const entries = /** @type {Answer<{entries: LearntView[]}>} */ (await api.ask('GET v1/adaptation'));
+      failure = answer.ok ? undefined : answer.failure;
+      report = answer.ok ? answer.value : undefined;
+      learnt = entries.ok ? entries.value.entries : [];
+      update();
+    }
+
+    /** @param {LearntView} entry @param {'approve' | 'revert'} what */
+    async function decide({ id }, what) {
+      const body = { by: { user: api.proof.name || 'operator' } };
+      const answer = await api.ask(`POST v1/adaptation/${encodeURIComponent(id)}/${what}`, { body });
+      if (answer.ok) return read();
+      failure = answer.failure;
+      update();
+    }
+
+    /** @param {string} key @param {Rates} rates */
+    const row = (key, rates) =>
+      html`<tr data-row=${key}><th scope="row">${key}</th>${COUNTS.map((name) => html`<td>${formatWhole(rates[name])}</td>`)}${SHARES.map((name) => html`<td>${formatScore(rates[name])}</td>`)}</tr>`;
+
+    return {
+      enter: () => void read(),
+      render() {
+        const { t, view } = console;
+        const heads = [
+          t.of('group', view.group ?? 'tool'),
+          ...[...COUNTS, ...SHARES].map((name) => t.of('rate', name)),
+        ];
+        return html`<h1>${t('figures')}</h1>
+          ${renderFailure(failure, t)}
+          <p class="row" role="group" aria-label=${t('group_by')}>${GROUPS.map((group) => html`<a class="button" href="#figures?group=${group}" aria-current=${String(group === (view.group ?? 'tool'))}>${t.of('group', group)}</a>`)}</p>
+          ${report && renderTable(t('figures'), heads, [row(t('total'), report.total), ...report.rows.map(({ key, ...rates }) => row(key, rates))])}
+          <h2>${t('learnt')}</h2>
+          ${learnt.length === 0 && html`<p class="quiet">${t('nothing_learnt')}</p>`}
+          <ul>${learnt.map(
+            (
+              entry,
+            ) => html`<li class="card" data-learnt=${entry.id}><p><span class="badge">${t.of('learnt', entry.state)}</span> ${entry.explanation}</p>
+              <p class="row">${entry.state === 'proposed' && html`<button type="button" @click=${() => decide(entry, 'approve')}>${t('approve')}</button>`}
+              ${entry.state !== 'reverted' && html`<button type="button" @click=${() => decide(entry, 'revert')}>${t('revert')}</button>`}</p></li>`,
+          )}</ul>`;
+      },
+    };
+  },
+};

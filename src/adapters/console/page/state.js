@@ -1,0 +1,140 @@
+/** What is now: sessions, the index and the policy. Each page reads and shows one answer. */
+import { formatDate, formatWhole, html } from '../../../page/format.js';
+import { renderFailure, renderTable } from './shell.js';
+
+/** @import { Rebuilt } from '../../../agents/agents.ts' */
+/** @import { SessionView } from '../../../agents/contracts.ts' */
+/** @import { PolicyNote } from '../../../agents/policy/check-policy.ts' */
+/** @import { Answer, Failure } from './api.js' */
+/** @import { Page } from './app.js' */
+/** @import { Words } from './words.js' */
+
+/** @type {Page} */
+export const sessionsPage = {
+  name: 'sessions',
+  title: 'sessions',
+  needs: 'listSessions',
+  create(console) {
+    const { api, update } = console;
+    let sessions = /** @type {readonly SessionView[]} */ ([]);
+    let failure = /** @type {Failure | undefined} */ (undefined);
+
+    async function read() {
+      const answer = /** @type {Answer<{sessions: SessionView[]}>} */ (await api.ask('GET v1/sessions?limit=500'));
+      failure = answer.ok ? undefined : answer.failure;
+      sessions = answer.ok ? answer.value.sessions : [];
+      update();
+    }
+
+    /** @param {SessionView} session @param {Words} t */
+    const row = ({ id, user, turn, activeAt, endedAt, enabled }, t) => html`<tr data-session=${id}>
+        <td>${user ?? '–'}</td><td>${turn}</td><td>${formatDate(activeAt)}</td>
+        <td>${endedAt ? html`<span class="badge">${t('ended')}</span>` : enabled.map(({ name, remainingTurns }) => html`<code>${name}</code> <small>${remainingTurns === undefined ? t('stays') : t('turns_left', { count: remainingTurns })}</small> `)}</td>
+        <td><a href=${`#audit?${new URLSearchParams({ session: id })}`}>${t('audit')}<span class="hidden"> ${id}</span></a></td></tr>`;
+
+    return {
+      enter: () => void read(),
+      render() {
+        const { t } = console;
+        const heads = [t('user'), t('turn'), t('active_at'), t('enabled'), t('audit')];
+        return html`<h1>${t('sessions')}</h1>
+          ${renderFailure(failure, t)}
+          <p role="status" class="quiet">${t('sessions_shown', { count: formatWhole(sessions.length) })}</p>
+          ${
+            sessions.length > 0 &&
+            renderTable(
+              t('sessions'),
+              heads,
+              sessions.map((one) => row(one, t)),
+            )
+          }`;
+      },
+    };
+  },
+};
+
+/** As the API tells it. @typedef {{version: string, settings: Record<string, unknown>, notes: PolicyNote[]}} PolicyView */
+
+/** @type {Page} */
+export const policyPage = {
+  name: 'policy',
+  title: 'policy',
+  needs: 'getPolicy',
+  create(console) {
+    const { api, update } = console;
+    let policy = /** @type {PolicyView | undefined} */ (undefined);
+    let failure = /** @type {Failure | undefined} */ (undefined);
+
+    async function read() {
+      const answer = /** @type {Answer<PolicyView>} */ (await api.ask('GET v1/policy'));
+      failure = answer.ok ? undefined : answer.failure;
+      policy = answer.ok ? answer.value : undefined;
+      update();
+    }
+
+    return {
+      enter: () => void read(),
+      render() {
+        const { t } = console;
+        return html`<h1>${t('policy')}</h1>
+          ${renderFailure(failure, t)}
+          ${
+            policy &&
+            html`<dl class="facts"><dt>${t('version')}</dt><dd><code>${policy.version}</code></dd></dl>
+            <ul>${policy.notes.map(({ level, message }) => html`<li class="tone ${level === 'problem' ? 'wrong' : 'rest'}" data-note=${level}>${message}</li>`)}</ul>
+            <pre tabindex="0" data-policy>${JSON.stringify(policy.settings, null, 2)}</pre>`
+          }`;
+      },
+    };
+  },
+};
+
+/** @type {Page} */
+export const indexPage = {
+  name: 'index',
+  title: 'index',
+  needs: 'getIndex',
+  create(console) {
+    const { api, update } = console;
+    let status = /** @type {Rebuilt | undefined} */ (undefined);
+    let failure = /** @type {Failure | undefined} */ (undefined);
+    let isBuilding = false;
+
+    /** @param {string} line @param {object} [body] */
+    async function read(line, body) {
+      isBuilding = body !== undefined;
+      update();
+      const answer = /** @type {Answer<Rebuilt>} */ (await api.ask(line, { body }));
+      isBuilding = false;
+      failure = answer.ok ? undefined : answer.failure;
+      if (answer.ok) status = answer.value;
+      update();
+    }
+
+    return {
+      enter: () => void read('GET v1/index'),
+      render() {
+        const { t } = console;
+        const facts = status && [
+          [t('state'), t.of('index', status.state)],
+          [t('tools'), formatWhole(status.tools)],
+          [t('fingerprint'), status.fingerprint ?? '–'],
+          [t('built_at'), status.builtAt ? formatDate(status.builtAt) : '–'],
+          [
+            t('weights'),
+            Object.entries(status.weights)
+              .map(([name, weight]) => `${name} ${weight}`)
+              .join(', '),
+          ],
+        ];
+        return html`<h1>${t('index')}</h1>
+          ${renderFailure(failure, t)}
+          ${facts && html`<dl class="facts" data-index=${status?.state}>${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`}
+          ${status?.error && html`<p class="card error" role="alert">${status.error}</p>`}
+          ${status?.catalog && html`<pre tabindex="0" data-catalog>${JSON.stringify(status.catalog, null, 2)}</pre>`}
+          <p class="row"><button type="button" ?disabled=${isBuilding} @click=${() => read('POST v1/index/rebuild', {})}>${t('rebuild')}</button>
+            <span role="status" class="quiet">${isBuilding ? t('rebuilding') : ''}</span></p>`;
+      },
+    };
+  },
+};

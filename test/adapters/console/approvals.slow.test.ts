@@ -1,0 +1,167 @@
+/** The page Approvals in a real browser: what waits is shown as it will run, and a person decides who has proven to be one. */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { type AgentServerOptions, OPERATOR_TOKEN } from '../http/agents/setup.js';
+import { closeAtOnce } from '../http/setup.js';
+import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
+import { MARKUP, startConsole } from './setup.js';
+
+// A browser on a busy machine takes its time; no test is about it.
+jest.setTimeout(60_000);
+
+const inBrowser = CHROMIUM ? describe : describe.skip;
+const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
+const SIGNED_IN = { token: OPERATOR_TOKEN, name: 'olga' };
+
+/** A server with a session of ann in which files can be deleted, where that is approved. */
+async function startWaiting(options: AgentServerOptions = {}) {
+  const server = await startConsole(options);
+  const { body } = await server.ask('POST /v1/sessions', {}, { user: 'ann' });
+  await server.ask(`POST /v1/sessions/${body.id}/enable`, { names: ['file_delete'] }, { user: 'ann' });
+  const call = async (path: string) => {
+    const call = { tool: 'file_delete', arguments: { path } };
+    return (await server.ask(`POST /v1/sessions/${body.id}/call`, call, { user: 'ann' })).body;
+  };
+  const states = async () =>
+    (await server.ask('GET /v1/approvals')).body.approvals.map((one: { state: string }) => one.state);
+  return { ...server, session: String(body.id), call, states };
+}
+
+const text = async (page: Page, selector: string) =>
+  ((await page.locator(selector).first().textContent()) ?? '').replace(/\s+/gu, ' ').trim();
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+inBrowser(`the page Approvals${skipped}`, () => {
+  let browser: ConsoleBrowser;
+  beforeAll(async () => {
+    browser = await startConsoleBrowser();
+  });
+  afterAll(() => browser.close());
+
+  it('asks who decides, then approves once what is shown, and the call runs', async () => {
+    const { url, call, states, runs } = await startWaiting();
+    await call('old.txt');
+    const { page, noise } = await browser.open(`${url}/#approvals`);
+    await page.locator('[data-approval]').waitFor();
+    expect(await page.title()).toBe('(1) Approvals · Winnow');
+    expect(await text(page, '[data-waiting]')).toBe('1 waiting');
+    expect(await text(page, '[data-approval]')).toMatch(
+      /^file_delete high risk Asked by ann\. Session .* file_delete has high risk\. Runs: .* Arguments path old\.txt Expires in \d+ min/u,
+    );
+    await button(page, 'Approve once').click();
+    await page
+      .locator('[data-failure="unauthenticated"]', { hasText: "the operator's token of this machine" })
+      .waitFor();
+    expect(await states()).toEqual(['pending']);
+
+    await page.locator('[data-failure] button').click();
+    expect(await page.evaluate('document.activeElement.name')).toBe('token');
+    await page.keyboard.type(OPERATOR_TOKEN);
+    await page.locator('[name="name"]').fill('olga');
+    await page.keyboard.press('Enter');
+    await page.getByText('Signed in: olga').waitFor();
+    await page.locator('[data-approval] [name="reason"]').fill('it is old');
+    await button(page, 'Approve once').click();
+    await page.getByRole('status').filter({ hasText: 'file_delete: granted, by olga.' }).waitFor();
+    await page.locator('[data-approval]').waitFor({ state: 'detached' });
+    expect(await page.title()).toBe('Approvals · Winnow');
+    expect(await call('old.txt')).toMatchObject({ ok: true });
+    expect(runs).toEqual(['file_delete old.txt']);
+
+    await page.locator('[data-state="used"]').click();
+    await page.locator('[data-approval]', { hasText: 'it is old' }).waitFor();
+    expect(page.url()).toContain('state=used');
+    expect(await page.content()).not.toContain(OPERATOR_TOKEN);
+    // The decision that had no proof.
+    expect(noise).toEqual([expect.stringContaining('401')]);
+  });
+
+  it('shows what differs from last time, and refuses with a reason', async () => {
+    const { url, ask, call, states } = await startWaiting();
+    const { approval } = await call('old.txt');
+    await ask(`POST /v1/approvals/${approval}/grant`, { by: { user: 'olga' } });
+    await call('new.txt');
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await page.locator('[data-approval]').waitFor();
+    expect(await text(page, '[data-differs]')).toBe('Last time: oldnew.txt');
+    expect(await text(page, '[data-differs] del')).toBe('old');
+    await page.locator('[data-approval] [name="reason"]').fill('keep it');
+    await button(page, 'Refuse').click();
+    await page.getByRole('status').filter({ hasText: 'refused, by olga' }).waitFor();
+    expect(await states()).toEqual(['refused', 'granted']);
+    expect(await call('new.txt')).toMatchObject({ code: 'approval_refused' });
+    expect(noise).toEqual([]);
+  });
+
+  it('approves with changed arguments, and says what is wrong with them', async () => {
+    const { url, call, runs } = await startWaiting();
+    await call('/etc/passwd');
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await button(page, 'Edit').click();
+    const edited = page.locator('[name="arguments"]');
+    expect(JSON.parse(await edited.inputValue())).toEqual({ path: '/etc/passwd' });
+    for (const [written, problem] of [
+      ['{"path":', 'no JSON object'],
+      ['{"path": 7}', 'path'],
+    ] as const) {
+      await edited.fill(written);
+      await button(page, 'Approve with these').click();
+      await page.getByRole('alert').filter({ hasText: problem }).waitFor();
+    }
+    await edited.fill('{"path": "mine.txt"}');
+    await button(page, 'Approve with these').click();
+    await page.getByRole('status').filter({ hasText: 'granted' }).waitFor();
+    expect(await call('/etc/passwd')).toMatchObject({ code: 'approval_edited' });
+    expect(await call('mine.txt')).toMatchObject({ ok: true });
+    expect(runs).toEqual(['file_delete mine.txt']);
+    expect(noise).toEqual([]);
+  });
+
+  it.each([
+    [true, 'granted, by olga'],
+    [false, 'The policy allows grants for one call only.'],
+  ])('approves for the session where the policy allows it: %s', async (sessionGrants, told) => {
+    const { url, call } = await startWaiting({ policy: { approvals: { sessionGrants } } });
+    await call('a.txt');
+    const { page } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await button(page, 'Approve for the session').click();
+    await page.locator('[role="status"], [role="alert"]').filter({ hasText: told }).waitFor();
+    expect(await call('a.txt')).toMatchObject({ ok: sessionGrants });
+    expect(await call('a.txt')).toMatchObject({ ok: sessionGrants });
+  });
+
+  it('sees what comes without being asked to, and that the server is dead', async () => {
+    const { url, app, call } = await startWaiting();
+    const { page } = await browser.open(`${url}/#try`, SIGNED_IN);
+    expect(await page.locator('[data-waiting]').count()).toBe(0);
+    await call(MARKUP);
+    await page.locator('[data-waiting="1"]').waitFor();
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.locator('[data-approval]').waitFor();
+    expect(await text(page, '[data-argument="path"]')).toBe(`path ${MARKUP}`);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await closeAtOnce(app);
+    await page.locator('[data-failure="unreachable"]').first().waitFor();
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('has no findings and fits, in %s at %i pixels', async (colorScheme, width) => {
+    const { url, ask, call } = await startWaiting();
+    const { approval } = await call('old.txt');
+    await ask(`POST /v1/approvals/${approval}/grant`, { by: { user: 'olga' } });
+    await call(`${'a-long-name-'.repeat(30)}.txt`);
+    const view = { colorScheme, viewport: { width, height: 800 } } as const;
+    const { page, noise } = await browser.open(`${url}/#approvals`, view);
+    await button(page, 'Edit').click();
+    await page.locator('#proof summary').click();
+    expect([await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)]).toEqual([
+      [],
+      [],
+      false,
+    ]);
+    expect(noise).toEqual([]);
+  });
+});
