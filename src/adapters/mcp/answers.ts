@@ -2,7 +2,8 @@
  * What a call came to, as MCP results. A refusal or a failure is a result with `isError`, its code, why and what to do
  * next, never an error of the protocol: models read results and go on from them.
  */
-import { type CallToolResult, type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ContentBlockSchema } from '@modelcontextprotocol/core';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { CallResult, Refusal } from '../../agents/contracts.js';
 import { isObject } from '../../core/catalog/schema/json.js';
 import { ERROR_TABLE } from '../../core/errors.js';

@@ -2,7 +2,7 @@
  * Where the policy lets the asker's own person decide, the client asks that person (MCP elicitation) whether a call may
  * be made. Nobody else answers: without the capability, or where the question is dismissed, the approval stays open.
  */
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Server } from '@modelcontextprotocol/server';
 import { renderReview } from '../../agents/approvals/render-review.js';
 import type { CallResult } from '../../agents/contracts.js';
 import type { Approval } from '../../agents/records.js';

@@ -2,21 +2,17 @@
  * Winnow to one MCP client: its own tools, and those enabled in the session of this connection. Every call takes the way
  * of the router; the list only shows what may be called.
  */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolRequest,
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
   type ListToolsResult,
-  McpError,
-  type ServerNotification,
-  type ServerRequest,
-} from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
 import { clientName } from '../../agents/meta-tools.js';
@@ -62,7 +58,7 @@ export interface Connection {
 /** Judges what persons answer to questions, which are all of one form. Each server would make a validator of its own. */
 const ANSWERS = new AjvJsonSchemaValidator();
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Asked = ServerContext['mcpReq'];
 
 /** In the `_meta` of a call: names the turn of the client in which it is made. */
 const TURN_KEY = 'winnow/turn';
@@ -117,8 +113,8 @@ export function createConnection(
 
   server.onerror = report;
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
-  server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
+  server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
 
   async function list(signal: AbortSignal): Promise<ListToolsResult> {
     try {
@@ -128,7 +124,7 @@ export function createConnection(
       return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
     } catch (error) {
       const { code, meaning } = logged(error);
-      throw new McpError(ErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
     }
   }
 
@@ -139,24 +135,24 @@ export function createConnection(
   }
 
   async function call(
-    { name, arguments: given = {}, _meta }: CallToolRequest['params'],
-    extra: Extra,
+    { name, arguments: given = {} }: CallToolRequest['params'],
+    asked: Asked,
   ): Promise<CallToolResult> {
-    const { signal } = extra;
+    const { signal } = asked;
     const tool = own.tools.get(name);
-    const onProgress = progressOf(extra);
+    const onProgress = progressOf(asked);
     const answer = async (id: string) => {
       const ask = { signal, caller: caller(), onProgress };
       if (tool) return callOwn(tool, given, { session: id, ...ask });
-      const asked = { tool: shown.get(name) ?? name, arguments: given };
-      return inOwnNames(await router.call(id, asked, ask), isPromised.get(name));
+      const called = { tool: shown.get(name) ?? name, arguments: given };
+      return inOwnNames(await router.call(id, called, ask), isPromised.get(name));
     };
-    const about = { isCall: true, turn: turnOf(_meta) };
+    const about = { isCall: true, turn: turnOf(asked._meta) };
     try {
       return await session.run(async (id) => {
         const result = await answer(id);
         // The call has been made: that its effect on the list can't be told must not hide its result.
-        await tellChange(extra).catch(report);
+        await tellChange(asked).catch(report);
         return result;
       }, about);
     } catch (error) {
@@ -180,21 +176,21 @@ export function createConnection(
   }
 
   /** On the way of the answer, which also reaches clients that listen to nothing else. */
-  async function tellChange({ signal, sendNotification }: Extra): Promise<void> {
+  async function tellChange({ signal, notify }: Asked): Promise<void> {
     if (!(await session.hasChanged()) && !isUntold) return;
     isUntold = false;
     if (signal.aborted) await server.sendToolListChanged();
-    else await sendNotification({ method: 'notifications/tools/list_changed' });
+    else await notify({ method: 'notifications/tools/list_changed' });
   }
 
-  function progressOf({ _meta, sendNotification }: Extra): ToolCall['onProgress'] {
+  function progressOf({ _meta, notify }: Asked): ToolCall['onProgress'] {
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return () => {};
     let progress = 0;
     return (told) => {
       progress += 1;
       const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
-      sendNotification({ method: 'notifications/progress', params }).catch(report);
+      notify({ method: 'notifications/progress', params }).catch(report);
     };
   }
 

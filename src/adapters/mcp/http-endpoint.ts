@@ -6,9 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { isInitializeRequest } from '@modelcontextprotocol/server';
 import { accountOf, type Caller } from '../../agents/contracts.js';
 import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
 import { type Connection, createConnection, type McpParts } from './connection.js';
@@ -40,7 +39,7 @@ export interface McpEndpoint {
 
 interface Open {
   readonly connection: Connection;
-  readonly transport: StreamableHTTPServerTransport;
+  readonly transport: NodeStreamableHTTPServerTransport;
   /** Of the last request: roles may be others than when the connection was opened. */
   caller: Caller | undefined;
   /** Responses under way, with the stream on which a client listens. */
@@ -74,7 +73,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       isListening: () => one.listeners > 0,
       caller: () => one.caller,
     });
-    const transport = new StreamableHTTPServerTransport({
+    const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
         opened.set(id, one);
@@ -82,8 +81,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       },
     });
     const one: Open = { connection, transport, caller, responses: 0, listeners: 0, idle: undefined };
-    // Its handlers are accessors, which the type of the interface does not foresee.
-    await connection.connect(transport as Transport);
+    await connection.connect(transport);
     return one;
   }
 

@@ -1,5 +1,6 @@
 /** One of Winnow's own tools as data: what it is called and takes, and how it is answered in a session. */
-import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ToolSchema } from '@modelcontextprotocol/core';
+import type { Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Caller, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
 import { oncePer } from '../../core/kept.js';

@@ -1,13 +1,8 @@
 /** A tool of the session as MCP lists it: its own schemas where clients can read them, and its own hints, else those of its risk. */
 
-import {
-  type Tool as McpTool,
-  type ToolAnnotations,
-  ToolAnnotationsSchema,
-  ToolSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
+import { ToolAnnotationsSchema, ToolSchema } from '@modelcontextprotocol/core';
+import type { JsonSchemaType, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { ListedTool } from '../../agents/contracts.js';
 import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
 import type { JsonSchema, Risk } from '../../core/catalog/tool.js';

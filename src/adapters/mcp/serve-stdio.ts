@@ -1,7 +1,7 @@
 /** One client over stdin and stdout, as clients start a server from their configuration. Ends when the client leaves. */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { CreateSessionInput } from '../../agents/contracts.js';
 import { type ConnectionOptions, createConnection, type McpParts } from './connection.js';
 
