@@ -46,14 +46,16 @@ interface Refused extends Refusal {
   readonly approval?: string | undefined;
   readonly granted?: (CallResult & { ok: false })['granted'];
   readonly content?: CallResult['content'];
+  readonly session?: string;
 }
 
 /** @param isPromised as for `toResult` */
 export function refused({ content, ...refusal }: Refused, isPromised = false): CallToolResult {
-  const { code, reason, next, issues = [], approval, granted } = refusal;
+  const { code, reason, next, issues = [], approval, granted, session } = refusal;
   const waits = approval === undefined ? [] : [`Approval: ${approval}`];
+  const comesBack = session === undefined ? [] : [`Session: ${session}`];
   const edited = granted ? [`Granted: ${JSON.stringify(granted.arguments)}`] : [];
-  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, ...edited, next];
+  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, ...comesBack, ...edited, next];
   return {
     content: blocksOf({ content }) ?? [text(lines.join('\n'))],
     ...(isPromised ? {} : { structuredContent: { ...refusal, ok: false } }),

@@ -5,48 +5,28 @@
 import {
   type CallToolRequest,
   type CallToolResult,
+  type InputRequiredResult,
   type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type ServerContext,
-  type Transport,
 } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
-import { logFailure } from '../../agents/logging/logger.js';
+import type { Caller, CallInput, CreateSessionInput } from '../../agents/contracts.js';
 import { clientName } from '../../agents/meta-tools.js';
-import type { Router } from '../../agents/router.js';
-import { readVersion } from '../../core/environment.js';
-import { toWinnowError } from '../../core/errors.js';
-import { failed, structured, toResult } from './answers.js';
+import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from './answering.js';
+import { failed } from './answers.js';
 import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
-import { type McpOptions, renderInstructions } from './mcp-options.js';
-import { createOwnNames, type OwnTool, type ToolCall } from './own-tool.js';
-import { type PlanningPlanner, planningTools } from './planning-tools.js';
+import { renderInstructions } from './mcp-options.js';
+import { planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
+import { runTool } from './run-tool.js';
 import { sessionTools } from './session-tools.js';
 
-/** The part of a pino logger that is used. */
-export interface McpLogger {
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
-export interface McpParts {
-  router: Router;
-  /** For the tools `plan` and `select`. Default: they are not offered. */
-  planner?: PlanningPlanner | undefined;
-  /** From `resolveMcpOptions`. */
-  options: McpOptions;
-  /** Told of what a client is not told whole. */
-  logger: McpLogger;
-}
-
 export interface Connection {
-  /** @throws Error of the transport */
-  connect(transport: Transport): Promise<void>;
+  /** To be connected to a transport. */
+  readonly server: Server;
   /** Resolves when what runs now has ended. */
   idle(): Promise<void>;
   /** Cancels what runs. Idempotent. */
@@ -57,11 +37,6 @@ export interface Connection {
 
 /** Judges what persons answer to questions, which are all of one form. Each server would make a validator of its own. */
 const ANSWERS = new AjvJsonSchemaValidator();
-
-type Asked = ServerContext['mcpReq'];
-
-/** In the `_meta` of a call: names the turn of the client in which it is made. */
-const TURN_KEY = 'winnow/turn';
 
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
@@ -80,28 +55,27 @@ export function createConnection(
   owner: CreateSessionInput,
   { isListening = () => true, caller = () => undefined, asksPerson = false, onClient }: ConnectionOptions = {},
 ): Connection {
-  const { planner, options, logger } = parts;
-  const { followsList, toolPrefix, turnPauseMs } = options;
-  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const { planner, plans, options } = parts;
+  const { followsList, turnPauseMs } = options;
   const person: PersonServer = {
     elicitInput: (...asked) => server.elicitInput(...asked),
     getClientCapabilities: () => server.getClientCapabilities(),
   };
-  const router = asksPerson ? askingPerson(parts.router, person, report) : parts.router;
-  const own = createOwnNames(
-    [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
-    toolPrefix,
-  );
+  const router = asksPerson ? askingPerson(parts.router, person, (error) => report(error)) : parts.router;
+  const answering = createAnswering(parts, [
+    ...sessionTools(router, options),
+    ...(planner ? planningTools(router, planner) : []),
+    ...(plans ? [runTool(router, plans)] : []),
+  ]);
+  const { own, report, logged, toClient } = answering;
   const taken = new Set(own.tools.keys());
   /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
   const shown = new Map<string, string>();
   /** The same name -> whether the client knows what the tool promises to answer. */
   const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
-  const server = new Server(
-    { name: 'winnow', title: 'Winnow', version: readVersion() },
-    { capabilities: { tools: { listChanged: true } }, instructions, jsonSchemaValidator: ANSWERS },
-  );
+  const capabilities = { tools: { listChanged: true } };
+  const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
   const session = createConnectionSession({
     router,
     owner,
@@ -112,7 +86,7 @@ export function createConnection(
   let isUntold = false;
 
   server.onerror = report;
-  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
+  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
   server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
 
@@ -137,17 +111,17 @@ export function createConnection(
   async function call(
     { name, arguments: given = {} }: CallToolRequest['params'],
     asked: Asked,
-  ): Promise<CallToolResult> {
+  ): Promise<CallToolResult | InputRequiredResult> {
     const { signal } = asked;
     const tool = own.tools.get(name);
-    const onProgress = progressOf(asked);
+    const onProgress = answering.progressOf(asked);
     const answer = async (id: string) => {
       const ask = { signal, caller: caller(), onProgress };
-      if (tool) return callOwn(tool, given, { session: id, ...ask });
-      const called = { tool: shown.get(name) ?? name, arguments: given };
-      return inOwnNames(await router.call(id, called, ask), isPromised.get(name));
+      const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
+      if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
+      return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));
     };
-    const about = { isCall: true, turn: turnOf(asked._meta) };
+    const about = { isCall: true, turn: turnOf(asked) };
     try {
       return await session.run(async (id) => {
         const result = await answer(id);
@@ -159,15 +133,6 @@ export function createConnection(
       logged(error);
       return failed(error);
     }
-  }
-
-  async function callOwn(tool: OwnTool, given: unknown, about: ToolCall): Promise<CallToolResult> {
-    const answer = await tool.answer(given, about);
-    return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
-  }
-
-  function inOwnNames(result: CallResult, promised?: boolean): CallToolResult {
-    return toResult(result.ok ? result : own.inNext(result), promised);
   }
 
   function tellNow(): void {
@@ -183,36 +148,13 @@ export function createConnection(
     else await notify({ method: 'notifications/tools/list_changed' });
   }
 
-  function progressOf({ _meta, notify }: Asked): ToolCall['onProgress'] {
-    const progressToken = _meta?.progressToken;
-    if (progressToken === undefined) return () => {};
-    let progress = 0;
-    return (told) => {
-      progress += 1;
-      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
-      notify({ method: 'notifications/progress', params }).catch(report);
-    };
-  }
-
-  /** What is not the caller's own fault is in the log. */
-  function logged(thrown: unknown) {
-    const error = toWinnowError(thrown);
-    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
-    return error;
-  }
-
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => void session.end().finally(resolve);
   });
   return {
-    connect: (transport) => server.connect(transport),
+    server,
     idle: session.idle,
     close: () => server.close(),
     closed,
   };
-}
-
-function turnOf(meta: Record<string, unknown> | undefined): string | undefined {
-  const turn = meta?.[TURN_KEY];
-  return typeof turn === 'string' || typeof turn === 'number' ? String(turn) : undefined;
 }

@@ -59,8 +59,17 @@ function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
   let known = readable.get(schema);
   if (!known) {
     const parsed = inputSchemaSchema.safeParse(schema);
-    known = parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema);
+    known = withoutHeaders(parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema));
     readable.set(schema, known);
   }
   return known;
 }
+
+/** A client would send such an argument as a header of its requests: of which, the author of a tool has no say here. */
+function withoutHeaders(schema: McpTool['inputSchema']): McpTool['inputSchema'] {
+  const json = JSON.stringify(schema);
+  if (!json.includes(HEADER_MARK)) return schema;
+  return JSON.parse(json, (key, value) => (key === HEADER_MARK && typeof value === 'string' ? undefined : value));
+}
+
+const HEADER_MARK = 'x-mcp-header';

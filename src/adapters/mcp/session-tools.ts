@@ -32,16 +32,22 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
       name: 'tool_search',
       ...tool_search,
       hints: READS,
-      handle: async (input, call) => ({ content: await router.search(call.session, input, call) }),
+      opensSession: true,
+      async handle(input, call) {
+        const content = await router.search(call.session, input, call);
+        return { content, comesBack: content.matches.length > 0 };
+      },
     }),
     ownTool({
       name: 'tool_enable',
       ...tool_enable,
       output: followsList ? enableOutputSchema : enabledSchema,
       hints: ARRANGES,
+      opensSession: true,
       async handle(input, call) {
         const output = await router.enable(call.session, input, call);
-        return { content: followsList ? output : { ...output, tools: await schemasOf(output, call) } };
+        const content = followsList ? output : { ...output, tools: await schemasOf(output, call) };
+        return { content, comesBack: output.enabled.length > 0 };
       },
     }),
     ownTool({
@@ -62,7 +68,7 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
     input: ownCallSchema,
     // Nothing is known of the tool that will be called: hints as of one that may do anything.
     hints: { readOnlyHint: false, destructiveHint: true },
-    handle: async (input, call) => ({ result: await router.call(call.session, input, call) }),
+    handle: (input, call) => call.callTool(input),
   });
   return [...tools, call];
 
