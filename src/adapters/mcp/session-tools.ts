@@ -6,6 +6,7 @@ import {
   type EnableOutput,
   enableOutputSchema,
   listedToolSchema,
+  searchOutputSchema,
 } from '../../agents/contracts.js';
 import { META_TOOLS } from '../../agents/meta-tools.js';
 import type { Router } from '../../agents/router.js';
@@ -17,6 +18,11 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const ARRANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
 const ownCallSchema = callInputSchema.pick({ tool: true, arguments: true });
+
+/** For a model to read, which pays for each answer: how a match came about is in the telemetry. */
+const foundSchema = searchOutputSchema.extend({
+  matches: z.array(searchOutputSchema.shape.matches.element.omit({ score: true, why_matched: true })),
+});
 
 const enabledSchema = enableOutputSchema.extend({
   tools: z
@@ -33,9 +39,11 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
       ...tool_search,
       hints: READS,
       opensSession: true,
+      output: foundSchema,
       async handle(input, call) {
-        const content = await router.search(call.session, input, call);
-        return { content, comesBack: content.matches.length > 0 };
+        const { matches, ...content } = await router.search(call.session, input, call);
+        const shown = matches.map(({ score: _, why_matched: _why, ...match }) => match);
+        return { content: { ...content, matches: shown }, comesBack: shown.length > 0 };
       },
     }),
     ownTool({
