@@ -107,6 +107,10 @@ export const searchInputSchema = z.strictObject({
     .union([z.boolean(), z.strictObject({ system: z.int().min(0).max(50), user: z.int().min(0).max(50) })])
     .default(false)
     .describe('Count system tools and your own apart; true: 3 system, 5 own.'),
+  detail: z
+    .enum(['signature', 'schema'])
+    .default('signature')
+    .describe('schema: with the whole description and the schema of the arguments. tool_enable gives them, too.'),
 });
 export type SearchInput = z.input<typeof searchInputSchema>;
 export type SearchRequest = z.output<typeof searchInputSchema>;
@@ -116,7 +120,9 @@ const searchMatchSchema = z.object({
   category: z.string().optional(),
   toolType: toolTypeSchema,
   risk: riskSchema,
-  description: z.string(),
+  description: z.string().describe('The first sentence, or with `detail: "schema"` all.'),
+  signature: z.string().describe('The names and types of the arguments; `?` marks those that are optional.'),
+  inputSchema: z.record(z.string(), z.unknown()).optional().describe('With `detail: "schema"`.'),
   enabled: z.boolean().describe('Whether this session may call it now.'),
   score: z.number(),
   why_matched: z.array(z.object({ word: z.string(), fields: z.array(z.string()) })),

@@ -23,6 +23,7 @@ import {
   type EnableInput,
   type EnableOutput,
   enableInputSchema,
+  type ListedTool,
   type ListInput,
   type ListOutput,
   type LogMessage,
@@ -70,6 +71,8 @@ export interface CallAskOptions extends AskOptions {
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
 export interface Router {
   createSession(input?: CreateSessionInput): Promise<SessionView>;
+  /** What a session of this owner would show at its start. None is opened, and nothing is written. */
+  startingTools(owner: CreateSessionInput): Promise<ListedTool[]>;
   session(id: string, ask?: AskOptions): Promise<SessionView>;
   sessions(query?: { user?: string | undefined; limit?: number }): Promise<SessionView[]>;
   beginTurn(id: string, ask?: AskOptions): Promise<SessionView>;

@@ -81,6 +81,7 @@ export async function setUp(options: SetupOptions = {}): Promise<Setup> {
         toolType: tool.toolType,
         risk: tool.risk,
         description: '',
+        signature: 'object',
         enabled: context.isEnabled(tool),
         score: 1,
         why_matched: [],

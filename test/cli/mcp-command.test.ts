@@ -25,13 +25,15 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
     ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
     ...['--base-url', model.baseUrl, '--model', 'scripted', '--config', at('mcp.yaml'), '--risk-ceiling', 'high'],
   ]);
-  const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select'].map((name) => `w_${name}`);
+  const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select', 'run'].map(
+    (name) => `w_${name}`,
+  );
   expect(await names()).toEqual(own);
   expect((await ask('w_tool_search', { query: 'delete a file' })).matches[0]).toMatchObject({ name: 'file_delete' });
   const enabled = await ask('w_tool_enable', { names: ['file_list', 'file_delete', 'diary'] });
   expect(enabled.rejected).toMatchObject([{ name: 'diary', code: 'unknown_tool' }]);
   await changed(1);
-  expect((await names()).slice(6)).toEqual(['file_list', 'file_delete']);
+  expect((await names()).slice(7)).toEqual(['file_list', 'file_delete']);
   expect(await client.callTool({ name: 'file_list' })).toEqual({ content: [{ type: 'text', text: '["old.txt"]' }] });
   const asked = { path: 'old.txt' };
   const { code, approval } = await ask('file_delete', asked);

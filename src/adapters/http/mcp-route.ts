@@ -71,8 +71,11 @@ const MESSAGE = {
 const SHARED = {
   answerType: 'text/event-stream',
   headers: {
-    'mcp-session-id': 'The id of the connection, as the answer to `initialize` gave it in this header.',
-    'mcp-protocol-version': 'As agreed on by `initialize`, for example `2025-06-18`.',
+    'mcp-session-id':
+      'Before 2026-07-28: the id of the connection, as the answer to `initialize` gave it in this header.',
+    'mcp-protocol-version': '`2026-07-28`, or as agreed on by `initialize`, for example `2025-06-18`.',
+    'mcp-method': 'With 2026-07-28: the method of the message.',
+    'mcp-name': 'With 2026-07-28: the name of the tool that is called.',
   },
   failure: {
     name: 'McpFailure',
@@ -90,8 +93,9 @@ const OPERATIONS = {
     operationId: 'mcpSend',
     summary: 'MCP: send a message',
     description:
-      'Streamable HTTP: the first message is `initialize`, and all others carry the session that its answer names. A ' +
-      'request is answered as a stream of events, the last of which is its answer.',
+      'Streamable HTTP. With 2026-07-28 each message stands by itself, and says in `params._meta` what its client is and ' +
+      'can. Before it, the first message is `initialize`, and all others carry the session that its answer names. A ' +
+      'request is answered as JSON, or as a stream of events, the last of which is its answer.',
     body: MESSAGE,
     otherStatuses: { 202: 'Taken: a notification has no answer' },
   },
@@ -108,5 +112,6 @@ const OPERATIONS = {
 
 /** A client that only listens, for hours, takes no place of those who ask, and that a call is cancelled must get through. */
 function isQuestion(method: string | undefined, body: unknown): boolean {
-  return method === 'POST' && (Array.isArray(body) || Object(body).id !== undefined);
+  const { id, method: asked } = Object(body);
+  return method === 'POST' && (Array.isArray(body) || (id !== undefined && asked !== 'subscriptions/listen'));
 }

@@ -2,7 +2,8 @@
  * What a call came to, as MCP results. A refusal or a failure is a result with `isError`, its code, why and what to do
  * next, never an error of the protocol: models read results and go on from them.
  */
-import { type CallToolResult, type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ContentBlockSchema } from '@modelcontextprotocol/core';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { CallResult, Refusal } from '../../agents/contracts.js';
 import { isObject } from '../../core/catalog/schema/json.js';
 import { ERROR_TABLE } from '../../core/errors.js';
@@ -45,14 +46,16 @@ interface Refused extends Refusal {
   readonly approval?: string | undefined;
   readonly granted?: (CallResult & { ok: false })['granted'];
   readonly content?: CallResult['content'];
+  readonly session?: string;
 }
 
 /** @param isPromised as for `toResult` */
 export function refused({ content, ...refusal }: Refused, isPromised = false): CallToolResult {
-  const { code, reason, next, issues = [], approval, granted } = refusal;
+  const { code, reason, next, issues = [], approval, granted, session } = refusal;
   const waits = approval === undefined ? [] : [`Approval: ${approval}`];
+  const comesBack = session === undefined ? [] : [`Session: ${session}`];
   const edited = granted ? [`Granted: ${JSON.stringify(granted.arguments)}`] : [];
-  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, ...edited, next];
+  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, ...comesBack, ...edited, next];
   return {
     content: blocksOf({ content }) ?? [text(lines.join('\n'))],
     ...(isPromised ? {} : { structuredContent: { ...refusal, ok: false } }),

@@ -2,7 +2,7 @@
  * Where the policy lets the asker's own person decide, the client asks that person (MCP elicitation) whether a call may
  * be made. Nobody else answers: without the capability, or where the question is dismissed, the approval stays open.
  */
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { ClientCapabilities, Server } from '@modelcontextprotocol/server';
 import { renderReview } from '../../agents/approvals/render-review.js';
 import type { CallResult } from '../../agents/contracts.js';
 import type { Approval } from '../../agents/records.js';
@@ -17,25 +17,61 @@ const YES_OR_NO = { type: 'object' as const, properties: {} };
 
 export type PersonServer = Pick<Server, 'elicitInput' | 'getClientCapabilities'>;
 
-export function canAskPerson(server: Pick<PersonServer, 'getClientCapabilities'>): boolean {
-  return server.getClientCapabilities()?.elicitation?.form !== undefined;
+export function canAskPerson(capabilities: ClientCapabilities | undefined): boolean {
+  const { elicitation } = capabilities ?? {};
+  // Before there were other forms than this one, none was named.
+  return elicitation?.form !== undefined || (elicitation !== undefined && Object.keys(elicitation).length === 0);
 }
 
-/** @param onError told of a client that could not ask; the call then waits for somebody else */
-export function askingPerson(router: Router, server: PersonServer, onError: (error: unknown) => void): Router {
-  const { approvals } = router;
+/** The approval that such a result waits for, and that the asker's own person may decide on. */
+export function findOwnApproval({ approvals }: Pick<Router, 'approvals'>, result: CallResult): string | undefined {
+  if (result.ok || !OPEN.has(result.code) || !approvals.isSelfAllowed()) return undefined;
+  return result.approval;
+}
 
+/** Undefined: it can't be read before it is allowed. */
+export async function questionFor({ approvals }: Pick<Router, 'approvals'>, id: string) {
+  const approval = await approvals.get(id);
+  const message = approval && renderQuestion(approval);
+  if (message === undefined || message.length > MAX_CHARACTERS) return undefined;
+  const expiresInMs = Math.max(1, Date.parse(approval?.expiresAt ?? '') - Date.now());
+  return { expiresInMs, form: { message, requestedSchema: YES_OR_NO } };
+}
+
+export interface Decision {
+  session: string;
+  approval: string;
+  action: 'accept' | 'decline';
+}
+
+/** In the name of the session's user. @returns whether it is decided now */
+export async function settle(
+  { approvals, session: sessionOf }: Pick<Router, 'approvals' | 'session'>,
+  { session, approval, action }: Decision,
+  ask: CallAskOptions,
+): Promise<boolean> {
+  const { user, roles } = await sessionOf(session, ask);
+  if (user === undefined) return false;
+  const by = { user, roles };
+  const decided =
+    action === 'accept'
+      ? await approvals.grant(approval, { by }, 'elicitation')
+      : await approvals.refuse(approval, { by, reason: 'The person at the client said no.' }, 'elicitation');
+  return decided.ok;
+}
+
+/**
+ * For clients with a connection: the question goes to the client while its call waits.
+ * @param onError told of a client that could not ask; the call then waits for somebody else
+ */
+export function askingPerson(router: Router, server: PersonServer, onError: (error: unknown) => void): Router {
   /** Undefined: nobody has decided. */
-  async function decide(id: string, signal: AbortSignal | undefined): Promise<'accept' | 'decline' | undefined> {
-    const approval = await approvals.get(id);
-    const message = approval && renderQuestion(approval);
-    if (message === undefined || message.length > MAX_CHARACTERS) return undefined;
-    const timeout = Math.max(1, Date.parse(approval?.expiresAt ?? '') - Date.now());
+  async function decide(id: string, signal: AbortSignal | undefined): Promise<Decision['action'] | undefined> {
+    const question = await questionFor(router, id);
+    if (!question) return undefined;
+    const { form, expiresInMs: timeout } = question;
     try {
-      const { action } = await server.elicitInput(
-        { message, requestedSchema: YES_OR_NO },
-        { timeout, ...(signal ? { signal } : {}) },
-      );
+      const { action } = await server.elicitInput(form, { timeout, ...(signal ? { signal } : {}) });
       return action === 'cancel' ? undefined : action;
     } catch (error) {
       if (!signal?.aborted) onError(error);
@@ -43,26 +79,15 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
     }
   }
 
-  async function settle(session: string, id: string, ask: CallAskOptions): Promise<boolean> {
-    const decision = await decide(id, ask.signal);
-    const { user, roles } = await router.session(session, ask);
-    if (decision === undefined || user === undefined) return false;
-    const by = { user, roles };
-    const decided =
-      decision === 'accept'
-        ? await approvals.grant(id, { by }, 'elicitation')
-        : await approvals.refuse(id, { by, reason: 'The person at the client said no.' }, 'elicitation');
-    return decided.ok;
-  }
-
   return {
     ...router,
     async call(session, input, ask = {}): Promise<CallResult> {
       const result = await router.call(session, input, ask);
-      if (result.ok || !OPEN.has(result.code) || result.approval === undefined) return result;
-      if (!approvals.isSelfAllowed() || !canAskPerson(server)) return result;
-      const isDecided = await settle(session, result.approval, ask);
-      return isDecided ? router.call(session, { ...input, approval: result.approval }, ask) : result;
+      const approval = findOwnApproval(router, result);
+      if (approval === undefined || !canAskPerson(server.getClientCapabilities())) return result;
+      const action = await decide(approval, ask.signal);
+      const isDecided = action !== undefined && (await settle(router, { session, approval, action }, ask));
+      return isDecided ? router.call(session, { ...input, approval }, ask) : result;
     },
   };
 }
@@ -70,8 +95,12 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
 function renderQuestion(approval: Approval): string {
   const { tool, arguments: given, reason } = approval;
   const question = `Allow ${tool} with ${JSON.stringify(given)}? ${reason}`;
-  return [question, ...renderReview(approval)].map((line) => line.replace(TRICKS, spelt)).join('\n');
+  return [question, ...renderReview(approval)].map(spellTricks).join('\n');
 }
 
-/** What a person does not see, or what turns round what they see, is told by its code. */
 const TRICKS = new RegExp(`[${HIDDEN}\\p{Variation_Selector}]`, 'gu');
+
+/** What a person does not see, or what turns round what they see, is told by its code. */
+export function spellTricks(line: string): string {
+  return line.replace(TRICKS, spelt);
+}

@@ -2,55 +2,31 @@
  * Winnow to one MCP client: its own tools, and those enabled in the session of this connection. Every call takes the way
  * of the router; the list only shows what may be called.
  */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolRequest,
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
+  type InputRequiredResult,
   type ListToolsResult,
-  McpError,
-  type ServerNotification,
-  type ServerRequest,
-} from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
-import { logFailure } from '../../agents/logging/logger.js';
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import type { Caller, CallInput, CreateSessionInput } from '../../agents/contracts.js';
 import { clientName } from '../../agents/meta-tools.js';
-import type { Router } from '../../agents/router.js';
-import { readVersion } from '../../core/environment.js';
-import { toWinnowError } from '../../core/errors.js';
-import { failed, structured, toResult } from './answers.js';
+import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from './answering.js';
+import { failed } from './answers.js';
 import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
-import { type McpOptions, renderInstructions } from './mcp-options.js';
-import { createOwnNames, type OwnTool, type ToolCall } from './own-tool.js';
-import { type PlanningPlanner, planningTools } from './planning-tools.js';
+import { renderInstructions } from './mcp-options.js';
+import { planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
+import { runTool } from './run-tool.js';
 import { sessionTools } from './session-tools.js';
 
-/** The part of a pino logger that is used. */
-export interface McpLogger {
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
-export interface McpParts {
-  router: Router;
-  /** For the tools `plan` and `select`. Default: they are not offered. */
-  planner?: PlanningPlanner | undefined;
-  /** From `resolveMcpOptions`. */
-  options: McpOptions;
-  /** Told of what a client is not told whole. */
-  logger: McpLogger;
-}
-
 export interface Connection {
-  /** @throws Error of the transport */
-  connect(transport: Transport): Promise<void>;
+  /** To be connected to a transport. */
+  readonly server: Server;
   /** Resolves when what runs now has ended. */
   idle(): Promise<void>;
   /** Cancels what runs. Idempotent. */
@@ -61,11 +37,6 @@ export interface Connection {
 
 /** Judges what persons answer to questions, which are all of one form. Each server would make a validator of its own. */
 const ANSWERS = new AjvJsonSchemaValidator();
-
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-
-/** In the `_meta` of a call: names the turn of the client in which it is made. */
-const TURN_KEY = 'winnow/turn';
 
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
@@ -84,28 +55,27 @@ export function createConnection(
   owner: CreateSessionInput,
   { isListening = () => true, caller = () => undefined, asksPerson = false, onClient }: ConnectionOptions = {},
 ): Connection {
-  const { planner, options, logger } = parts;
-  const { followsList, toolPrefix, turnPauseMs } = options;
-  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const { planner, plans, options } = parts;
+  const { followsList, turnPauseMs } = options;
   const person: PersonServer = {
     elicitInput: (...asked) => server.elicitInput(...asked),
     getClientCapabilities: () => server.getClientCapabilities(),
   };
-  const router = asksPerson ? askingPerson(parts.router, person, report) : parts.router;
-  const own = createOwnNames(
-    [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
-    toolPrefix,
-  );
+  const router = asksPerson ? askingPerson(parts.router, person, (error) => report(error)) : parts.router;
+  const answering = createAnswering(parts, [
+    ...sessionTools(router, options),
+    ...(planner ? planningTools(router, planner) : []),
+    ...(plans ? [runTool(router, plans)] : []),
+  ]);
+  const { own, report, logged, toClient } = answering;
   const taken = new Set(own.tools.keys());
   /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
   const shown = new Map<string, string>();
   /** The same name -> whether the client knows what the tool promises to answer. */
   const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
-  const server = new Server(
-    { name: 'winnow', title: 'Winnow', version: readVersion() },
-    { capabilities: { tools: { listChanged: true } }, instructions, jsonSchemaValidator: ANSWERS },
-  );
+  const capabilities = { tools: { listChanged: true } };
+  const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
   const session = createConnectionSession({
     router,
     owner,
@@ -116,9 +86,9 @@ export function createConnection(
   let isUntold = false;
 
   server.onerror = report;
-  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
-  server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
+  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
+  server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
 
   async function list(signal: AbortSignal): Promise<ListToolsResult> {
     try {
@@ -128,7 +98,7 @@ export function createConnection(
       return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
     } catch (error) {
       const { code, meaning } = logged(error);
-      throw new McpError(ErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
     }
   }
 
@@ -139,24 +109,24 @@ export function createConnection(
   }
 
   async function call(
-    { name, arguments: given = {}, _meta }: CallToolRequest['params'],
-    extra: Extra,
-  ): Promise<CallToolResult> {
-    const { signal } = extra;
+    { name, arguments: given = {} }: CallToolRequest['params'],
+    asked: Asked,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const { signal } = asked;
     const tool = own.tools.get(name);
-    const onProgress = progressOf(extra);
+    const onProgress = answering.progressOf(asked);
     const answer = async (id: string) => {
       const ask = { signal, caller: caller(), onProgress };
-      if (tool) return callOwn(tool, given, { session: id, ...ask });
-      const asked = { tool: shown.get(name) ?? name, arguments: given };
-      return inOwnNames(await router.call(id, asked, ask), isPromised.get(name));
+      const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
+      if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
+      return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));
     };
-    const about = { isCall: true, turn: turnOf(_meta) };
+    const about = { isCall: true, turn: turnOf(asked) };
     try {
       return await session.run(async (id) => {
         const result = await answer(id);
         // The call has been made: that its effect on the list can't be told must not hide its result.
-        await tellChange(extra).catch(report);
+        await tellChange(asked).catch(report);
         return result;
       }, about);
     } catch (error) {
@@ -165,58 +135,26 @@ export function createConnection(
     }
   }
 
-  async function callOwn(tool: OwnTool, given: unknown, about: ToolCall): Promise<CallToolResult> {
-    const answer = await tool.answer(given, about);
-    return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
-  }
-
-  function inOwnNames(result: CallResult, promised?: boolean): CallToolResult {
-    return toResult(result.ok ? result : own.inNext(result), promised);
-  }
-
   function tellNow(): void {
     if (isListening()) void server.sendToolListChanged().catch(report);
     else isUntold = true;
   }
 
   /** On the way of the answer, which also reaches clients that listen to nothing else. */
-  async function tellChange({ signal, sendNotification }: Extra): Promise<void> {
+  async function tellChange({ signal, notify }: Asked): Promise<void> {
     if (!(await session.hasChanged()) && !isUntold) return;
     isUntold = false;
     if (signal.aborted) await server.sendToolListChanged();
-    else await sendNotification({ method: 'notifications/tools/list_changed' });
-  }
-
-  function progressOf({ _meta, sendNotification }: Extra): ToolCall['onProgress'] {
-    const progressToken = _meta?.progressToken;
-    if (progressToken === undefined) return () => {};
-    let progress = 0;
-    return (told) => {
-      progress += 1;
-      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
-      sendNotification({ method: 'notifications/progress', params }).catch(report);
-    };
-  }
-
-  /** What is not the caller's own fault is in the log. */
-  function logged(thrown: unknown) {
-    const error = toWinnowError(thrown);
-    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
-    return error;
+    else await notify({ method: 'notifications/tools/list_changed' });
   }
 
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => void session.end().finally(resolve);
   });
   return {
-    connect: (transport) => server.connect(transport),
+    server,
     idle: session.idle,
     close: () => server.close(),
     closed,
   };
-}
-
-function turnOf(meta: Record<string, unknown> | undefined): string | undefined {
-  const turn = meta?.[TURN_KEY];
-  return typeof turn === 'string' || typeof turn === 'number' ? String(turn) : undefined;
 }

@@ -1,34 +1,26 @@
 /**
- * MCP over Streamable HTTP: one connection, with a router session of its own, for each id that a client got in answer to
+ * MCP over Streamable HTTP, of all revisions. Those with sessions: one connection, with a router session of its own, for each id that a client got in answer to
  * its `initialize`. A connection belongs to its user: to all others its id looks like none.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { isInitializeRequest } from '@modelcontextprotocol/server';
 import { accountOf, type Caller } from '../../agents/contracts.js';
 import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
-import { type Connection, createConnection, type McpParts } from './connection.js';
+import type { McpParts } from './answering.js';
+import { type Connection, createConnection } from './connection.js';
+import { createStatelessEndpoint, isSessionful, type McpExchange } from './stateless-endpoint.js';
 
 export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
-  /** Most connections at a time; then the oldest that waits for nothing ends, of the user who has most. Default: 1,000. */
+  /** Most connections at a time, and most requests without one that only listen; then the oldest that waits for nothing ends, of the user who has most. Default: 1,000. */
   maxConnections?: number | undefined;
   /** Most of one user; then their own make room. Not for a caller without a gateway. Default: 64. */
   maxUserConnections?: number | undefined;
   /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
   idleMs?: number | undefined;
-}
-
-export interface McpExchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** Parsed already, within the limit of the server. */
-  body: unknown;
-  /** Undefined: the operator's own program asks. */
-  caller: Caller | undefined;
 }
 
 export interface McpEndpoint {
@@ -40,7 +32,7 @@ export interface McpEndpoint {
 
 interface Open {
   readonly connection: Connection;
-  readonly transport: StreamableHTTPServerTransport;
+  readonly transport: NodeStreamableHTTPServerTransport;
   /** Of the last request: roles may be others than when the connection was opened. */
   caller: Caller | undefined;
   /** Responses under way, with the stream on which a client listens. */
@@ -65,6 +57,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   const guard = createPageGuard({ allowedHosts });
   /** Those that did something last are last. */
   const opened = new Map<string, Open>();
+  const stateless = createStatelessEndpoint({ ...parts, most: { all: maxConnections, ofUser: maxUserConnections } });
   let isClosing = false;
 
   async function open(caller: Caller | undefined): Promise<Open> {
@@ -74,7 +67,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       isListening: () => one.listeners > 0,
       caller: () => one.caller,
     });
-    const transport = new StreamableHTTPServerTransport({
+    const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
         opened.set(id, one);
@@ -82,8 +75,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       },
     });
     const one: Open = { connection, transport, caller, responses: 0, listeners: 0, idle: undefined };
-    // Its handlers are accessors, which the type of the interface does not foresee.
-    await connection.connect(transport as Transport);
+    await connection.server.connect(transport);
     return one;
   }
 
@@ -134,6 +126,8 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     const { 'mcp-session-id': id } = request.headers;
     const page = guard(request.headers);
     if (page !== undefined) return refuse(response, 403, page);
+    if (!isSessionful(exchange))
+      return isClosing ? refuse(response, 503, 'The server is stopping.') : stateless.handle(exchange);
     if (typeof id === 'string') {
       const one = find(id, caller);
       return one ? answer(one, exchange) : refuse(response, 404, 'Session not found', CODES.unknown);
@@ -161,7 +155,8 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 
     async close(signal) {
       isClosing = true;
-      await Promise.all([...opened.values()].map(({ connection }) => closeWhenIdle(connection, signal)));
+      const closing = [...opened.values()].map(({ connection }) => closeWhenIdle(connection, signal));
+      await Promise.all([...closing, stateless.close(signal)]);
     },
   };
 }

@@ -1,7 +1,10 @@
 /** One of Winnow's own tools as data: what it is called and takes, and how it is answered in a session. */
-import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ToolSchema } from '@modelcontextprotocol/core';
+import type { InputRequiredResult, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Caller, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
+import { type Caller, type CallInput, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
+import { listOf, objectOf } from '../../core/catalog/schema/json.js';
+import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 
@@ -13,13 +16,29 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Told what happens, in words or as a tool says it; where the client did not ask for it, nobody listens. */
   readonly onProgress: (told: string | Progress) => void;
+  /** Calls a tool of the session. */
+  callTool(input: CallInput): Promise<OwnAnswer>;
 }
 
-/** An object of the tool's output schema, or what a tool of the session came to. */
-export type OwnAnswer = { readonly content: object } | { readonly result: CallResult };
+/** An object of the tool's output schema, what a tool of the session came to, or what the client is asked first. */
+export type OwnAnswer =
+  | {
+      readonly content: object;
+      /** The client has a reason to name the session again. Default: false. */
+      readonly comesBack?: boolean;
+    }
+  | {
+      readonly result: CallResult & {
+        /** In which the client may make the call again. Default: it knows. */
+        readonly session?: string;
+      };
+    }
+  | { readonly question: InputRequiredResult };
 
 export interface OwnTool {
   readonly listed: McpTool;
+  /** Its answer may name a session for later requests. */
+  readonly opensSession: boolean;
   /** @throws WinnowError `invalid_request`, or what the work throws */
   answer(given: unknown, call: ToolCall): Promise<OwnAnswer>;
 }
@@ -32,11 +51,15 @@ interface Spec<Input extends z.ZodType> {
   /** Absent: it answers whatever the tool that it calls does. */
   readonly output?: z.ZodType;
   readonly hints: ToolAnnotations;
+  /** Default: false. */
+  readonly opensSession?: boolean;
   handle(given: z.output<Input>, call: ToolCall): Promise<OwnAnswer>;
 }
 
-export function ownTool<Input extends z.ZodType>({ input, output, hints, handle, ...words }: Spec<Input>): OwnTool {
+export function ownTool<Input extends z.ZodType>(spec: Spec<Input>): OwnTool {
+  const { input, output, hints, handle, opensSession = false, ...words } = spec;
   return {
+    opensSession,
     listed: {
       ...words,
       annotations: hints,
@@ -62,6 +85,31 @@ const listedOutput = oncePer((schema: z.ZodType) => ({
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
   return rest;
+}
+
+const SESSION = { type: 'string', maxLength: 128 } as const;
+const NAMED_SESSION = {
+  ...SESSION,
+  description: 'The session of an earlier answer, in which tools are enabled. Without it this request stands alone.',
+};
+const GIVEN_SESSION = { ...SESSION, description: 'Name it in later calls: what is enabled belongs to it.' };
+
+/** For clients that have no connection: they name the session with each request, and the first answer gives it. */
+export function withHandle({ listed, ...tool }: OwnTool): OwnTool {
+  const { inputSchema, outputSchema } = listed;
+  const anyOf = listOf(outputSchema?.anyOf).map((one) => withProperty(objectOf(one), GIVEN_SESSION));
+  return {
+    ...tool,
+    listed: {
+      ...listed,
+      inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, session: NAMED_SESSION } },
+      ...(outputSchema && tool.opensSession ? { outputSchema: { ...outputSchema, anyOf } } : {}),
+    },
+  };
+}
+
+function withProperty(schema: JsonSchema, session: object): JsonSchema {
+  return { ...schema, properties: { ...objectOf(schema.properties), session } };
 }
 
 // Winnow's own tools under the names that the operator gave them, wherever a text names one.

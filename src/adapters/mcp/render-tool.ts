@@ -1,13 +1,8 @@
 /** A tool of the session as MCP lists it: its own schemas where clients can read them, and its own hints, else those of its risk. */
 
-import {
-  type Tool as McpTool,
-  type ToolAnnotations,
-  ToolAnnotationsSchema,
-  ToolSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
+import { ToolAnnotationsSchema, ToolSchema } from '@modelcontextprotocol/core';
+import type { JsonSchemaType, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { ListedTool } from '../../agents/contracts.js';
 import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
 import type { JsonSchema, Risk } from '../../core/catalog/tool.js';
@@ -64,8 +59,17 @@ function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
   let known = readable.get(schema);
   if (!known) {
     const parsed = inputSchemaSchema.safeParse(schema);
-    known = parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema);
+    known = withoutHeaders(parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema));
     readable.set(schema, known);
   }
   return known;
 }
+
+/** A client would send such an argument as a header of its requests: of which, the author of a tool has no say here. */
+function withoutHeaders(schema: McpTool['inputSchema']): McpTool['inputSchema'] {
+  const json = JSON.stringify(schema);
+  if (!json.includes(HEADER_MARK)) return schema;
+  return JSON.parse(json, (key, value) => (key === HEADER_MARK && typeof value === 'string' ? undefined : value));
+}
+
+const HEADER_MARK = 'x-mcp-header';

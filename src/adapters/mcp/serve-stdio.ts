@@ -1,9 +1,12 @@
 /** One client over stdin and stdout, as clients start a server from their configuration. Ends when the client leaves. */
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { CreateSessionInput } from '../../agents/contracts.js';
-import { type ConnectionOptions, createConnection, type McpParts } from './connection.js';
+import type { McpParts } from './answering.js';
+import { type ConnectionOptions, createConnection } from './connection.js';
+import type { Asker } from './handles.js';
+import { createStateless } from './stateless.js';
 
 export interface StdioStreams {
   stdin: Readable;
@@ -19,9 +22,9 @@ export interface StdioOptions extends Pick<ConnectionOptions, 'onClient'> {
 const LAST_WORDS_MS = 1_500;
 
 /**
- * Serves one client over the pipes of this process.
- * Resolves when the client has left, or the signal has fired, and the session has ended.
- * @param owner in whose name the session is opened
+ * Serves one client over the pipes of this process, in the revision of its first message.
+ * Resolves when the client has left, or the signal has fired, and the sessions have ended.
+ * @param owner in whose name sessions are opened
  * @example
  * const parts = { router, options: resolveMcpOptions(), logger: console };
  * await serveStdio(parts, { user: 'ann' }, { stdin: process.stdin, stdout: process.stdout });
@@ -32,19 +35,59 @@ export async function serveStdio(
   { stdin, stdout, signal, onClient }: StdioStreams & StdioOptions,
 ): Promise<void> {
   // Whoever starts a process and speaks over its pipes is the user's own program.
-  const connection = createConnection(parts, owner, { asksPerson: true, onClient });
-  const close = () => void connection.close();
+  const options = { asksPerson: true, onClient };
+  const onError = (error: unknown) => parts.logger.warn({ err: error }, 'an MCP client was not served');
+  const served: { idle(): Promise<void>; end?(): Promise<void> }[] = [];
+  // The transport would cancel what runs as soon as stdin ends.
+  const messages = stdin.pipe(new PassThrough(), { end: false });
+  const transport = new StdioServerTransport(messages, stdout);
+  let isOver: () => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    isOver = resolve;
+  });
+
+  const handle = serve(
+    ({ era }) => {
+      const one = era === 'legacy' ? serveConnection() : serveRequests();
+      served.push(one);
+      return one.server;
+    },
+    { transport, onerror: onError },
+  );
+  const { onclose } = transport;
+  transport.onclose = () => {
+    onclose?.();
+    isOver();
+  };
+
+  function serveConnection() {
+    const { server, idle, closed } = createConnection(parts, owner, options);
+    return { server, idle, end: () => closed };
+  }
+
+  function serveRequests() {
+    const { user, roles } = owner;
+    // A handle of this user reaches no further than the roles with which the client was started.
+    const caller = { ...(user === undefined ? {} : { user }), ...(roles === undefined ? {} : { roles }) };
+    const asker: Asker = { owner, caller };
+    const stateless = createStateless(parts, options);
+    const { server, idle } = stateless.serverFor(asker);
+    const forget = stateless.watch(asker, () => void server.sendToolListChanged().catch(onError));
+    server.onclose = forget;
+    return { server, idle };
+  }
+
   const onEnd = async (): Promise<void> => {
-    await Promise.race([connection.idle(), delay(LAST_WORDS_MS, undefined, { ref: false })]);
+    const idle = Promise.all(served.map((one) => one.idle()));
+    await Promise.race([idle, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     // For the last answer to be written.
     await nextTurn();
-    close();
+    isOver();
   };
   for (const event of ['end', 'close']) stdin.once(event, () => void onEnd());
-  // Of a client that was killed.
-  stdout.on('error', close);
-  signal?.addEventListener('abort', close, { once: true });
-  await connection.connect(new StdioServerTransport(stdin, stdout));
-  if (signal?.aborted) close();
-  await connection.closed;
+  signal?.addEventListener('abort', isOver, { once: true });
+  if (signal?.aborted) isOver();
+  await over;
+  await handle.close();
+  await Promise.all(served.map((one) => one.end?.()));
 }

@@ -6,6 +6,7 @@ import {
   type EnableOutput,
   enableOutputSchema,
   listedToolSchema,
+  searchOutputSchema,
 } from '../../agents/contracts.js';
 import { META_TOOLS } from '../../agents/meta-tools.js';
 import type { Router } from '../../agents/router.js';
@@ -17,6 +18,11 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const ARRANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
 const ownCallSchema = callInputSchema.pick({ tool: true, arguments: true });
+
+/** For a model to read, which pays for each answer: how a match came about is in the telemetry. */
+const foundSchema = searchOutputSchema.extend({
+  matches: z.array(searchOutputSchema.shape.matches.element.omit({ score: true, why_matched: true })),
+});
 
 const enabledSchema = enableOutputSchema.extend({
   tools: z
@@ -32,16 +38,24 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
       name: 'tool_search',
       ...tool_search,
       hints: READS,
-      handle: async (input, call) => ({ content: await router.search(call.session, input, call) }),
+      opensSession: true,
+      output: foundSchema,
+      async handle(input, call) {
+        const { matches, ...content } = await router.search(call.session, input, call);
+        const shown = matches.map(({ score: _, why_matched: _why, ...match }) => match);
+        return { content: { ...content, matches: shown }, comesBack: shown.length > 0 };
+      },
     }),
     ownTool({
       name: 'tool_enable',
       ...tool_enable,
       output: followsList ? enableOutputSchema : enabledSchema,
       hints: ARRANGES,
+      opensSession: true,
       async handle(input, call) {
         const output = await router.enable(call.session, input, call);
-        return { content: followsList ? output : { ...output, tools: await schemasOf(output, call) } };
+        const content = followsList ? output : { ...output, tools: await schemasOf(output, call) };
+        return { content, comesBack: output.enabled.length > 0 };
       },
     }),
     ownTool({
@@ -62,7 +76,7 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
     input: ownCallSchema,
     // Nothing is known of the tool that will be called: hints as of one that may do anything.
     hints: { readOnlyHint: false, destructiveHint: true },
-    handle: async (input, call) => ({ result: await router.call(call.session, input, call) }),
+    handle: (input, call) => call.callTool(input),
   });
   return [...tools, call];
 

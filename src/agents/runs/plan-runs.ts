@@ -59,11 +59,16 @@ export interface RunOptions extends AskOptions {
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
 }
 
+export interface ResumeAskOptions extends RunOptions {
+  /** A run of another session looks like none. Default: those of all sessions that are open to the caller are seen. */
+  session?: string | undefined;
+}
+
 /** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
 export interface PlanRuns {
   run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
   /** Goes on with a run that waited for an approval, was cancelled or broke off. */
-  resume(id: string, request: ResumePlanRequest, ask?: RunOptions): Promise<PlanRun>;
+  resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
 }
 
 export interface PlanRunParts {
@@ -105,7 +110,8 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, kept,
 
     async resume(id, { repeat, arguments: given }, ask = {}) {
       const stored = await store.get(id);
-      if (!stored?.session) throw unknownRun(id);
+      const isOther = ask.session !== undefined && ask.session !== stored?.session;
+      if (!stored?.session || isOther) throw unknownRun(id);
       const session = await sessionOf(stored.session, id, ask);
       return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
     },

@@ -7,6 +7,7 @@ import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
+import { renderType } from '../../core/planning/render-tool.js';
 import { type Layer, type Learnt, type RankedTool, rank } from '../../core/search/rank.js';
 import type { SynonymTable } from '../../core/search/synonyms.js';
 import { withSpan } from '../../core/spans.js';
@@ -33,7 +34,8 @@ export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promi
 const PER_SCOPE = { system: 3, user: 5 };
 /** Sure is what reaches it. By trial: right first matches of the coding-agent catalogue do, matches by one stray word do not. */
 const MIN_CONFIDENCE = 0.22;
-const MAX_DESCRIPTION_CHARACTERS = 300;
+/** Of a description, and of a signature: the whole comes when a tool is enabled. */
+const MAX_CHARACTERS = 300;
 
 /** @returns a function that throws WinnowError `cancelled` only. */
 export function createToolSearch(parts: SearchParts): ToolSearch {
@@ -44,7 +46,7 @@ export function createToolSearch(parts: SearchParts): ToolSearch {
       if (!opened.ok) return refusedSearch(query, opened);
       const found = findByRules(request, opened, { parts, caller });
       const { ranked, ...opinion } = await withOpinion(query, found, { parts, caller });
-      const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, caller));
+      const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, { caller, detail: request.detail }));
       const confidence = opinion.confidence ?? found[0]?.score ?? 0;
       const isSure = found.length > 0 && confidence >= MIN_CONFIDENCE && !opinion.needsClarification;
       note.set({ 'winnow.matches': matches.length, 'winnow.ranked_by': opinion.ranked_by });
@@ -111,28 +113,38 @@ async function withOpinion(query: string, found: readonly RankedTool[], { parts,
   return { ranked: order, ranked_by: 'model', intent, confidence, needsClarification };
 }
 
-function toMatch({ tool, score, why }: RankedTool, { isEnabled }: SearchCaller): SearchMatch {
+function toMatch(
+  { tool, score, why }: RankedTool,
+  { caller, detail }: { caller: SearchCaller; detail: SearchRequest['detail'] },
+): SearchMatch {
   const { name, category, toolType, risk } = tool;
+  const isWhole = detail === 'schema';
   return withoutUndefined({
     ...{ name, category, toolType, risk },
-    description: describe(tool),
-    enabled: isEnabled(tool),
+    description: isWhole ? tool.description : describe(tool),
+    signature: signatureOf(tool),
+    inputSchema: isWhole ? tool.inputSchema : undefined,
+    enabled: caller.isEnabled(tool),
     score,
     why_matched: why.map(({ word, fields }) => ({ word, fields: [...fields] })),
   });
 }
 
-/** On one line, and not too long. */
+/** The first sentence, or its beginning, with a mark where there is more: an agent pays for each answer of a search. */
 const describe = oncePer((tool: Tool): string => {
   const line = oneLine(tool.description);
-  return line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
+  const sentence = firstSentence(line);
+  if (sentence.length > MAX_CHARACTERS) return cut(sentence);
+  return sentence.length === line.length ? line : `${sentence} …`;
 });
 
-/** To its first sentence, and that to its beginning, with a mark: the whole schema and text come when it is enabled. */
-function shortened(text: string): string {
-  const sentence = firstSentence(text);
-  if (sentence.length <= MAX_DESCRIPTION_CHARACTERS) return `${sentence} …`;
-  return `${[...sentence].slice(0, MAX_DESCRIPTION_CHARACTERS).join('')}…`;
+const signatureOf = oncePer(({ inputSchema }: Tool): string => {
+  const type = renderType(inputSchema, inputSchema, { comments: false });
+  return type.length > MAX_CHARACTERS ? cut(type) : type;
+});
+
+function cut(text: string): string {
+  return `${[...text].slice(0, MAX_CHARACTERS).join('')}…`;
 }
 
 function suggestion(isFound: boolean): string {

@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
-import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
+import {
+  type Caller,
+  type CreateSessionInput,
+  createSessionInputSchema,
+  type ListedTool,
+  type SessionView,
+} from '../contracts.js';
+import { toListed } from '../hand-out.js';
 import type { BareEvent, Ledger } from '../ledger.js';
 import { overQuota } from '../quotas.js';
 import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from '../store/store.js';
@@ -28,20 +35,27 @@ const MAX_LISTED = 1_000;
 export function createSessions({ store, situationOf, ledger, clock, sessionIdleMs, mostOpen }: SessionParts) {
   const now = () => clock().toISOString();
 
-  async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
+  function newSession(input: CreateSessionInput): SessionRecord {
     const { user, roles, project, riskCeiling } = parseInput(createSessionInputSchema, input);
-    const id = randomUUID();
     const begun = { turn: 1, createdAt: now(), activeAt: now() };
-    const session: SessionRecord = withoutUndefined({ id, roles, user, project, riskCeiling, ...begun });
-    if (!(await store.create(session, user === undefined ? undefined : mostOpen)))
+    return withoutUndefined({ id: randomUUID(), roles, user, project, riskCeiling, ...begun });
+  }
+
+  async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
+    const session = newSession(input);
+    if (!(await store.create(session, session.user === undefined ? undefined : mostOpen)))
       throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
-    const situation = await situationOf(id);
+    const situation = await situationOf(session.id);
     await ledger.write({ situation, audit: [{ event: 'session_created', outcome: 'allowed' }] });
     return toView(situation);
   }
 
   return {
     createSession,
+
+    async startingTools(owner: CreateSessionInput): Promise<ListedTool[]> {
+      return enabledTools(await situationOf(newSession(owner))).map(({ tool }) => toListed(tool));
+    },
 
     async session(id: string, ask: Ask = {}): Promise<SessionView> {
       return toView(await situationOf(id, ask.caller));

@@ -52,20 +52,26 @@ export interface ReadOptions {
   isLook?: boolean | undefined;
 }
 
-/** Throws WinnowError `not_found`. */
-export type ReadSituation = (id: string, caller?: Caller, options?: ReadOptions) => Promise<Situation>;
+/** Of a session of the store by its id, or of one that is not in it. Throws WinnowError `not_found`. */
+export type ReadSituation = (
+  asked: string | SessionRecord,
+  caller?: Caller,
+  options?: ReadOptions,
+) => Promise<Situation>;
 
 export function createSituations(parts: SituationParts): ReadSituation {
   const scopeOf = oncePer((catalog: Catalog) => createScope(catalog));
 
-  return async (id, caller, { isLook = false } = {}) => {
+  return async (asked, caller, { isLook = false } = {}) => {
     const now = parts.clock();
-    const session = await openSession(id, caller, now);
-    if (!isLook) await touch(session, now);
+    const isStored = typeof asked === 'string';
+    const session = isStored ? await openSession(asked, caller, now) : asked;
+    if (isStored && !isLook) await touch(session, now);
     const policy = parts.policy();
     const catalog = parts.catalog();
     const view = scopeOf(catalog)({ user: session.user });
-    const enablements = new Map((await parts.sessions.enablements(id)).map((one) => [one.tool, one]));
+    const enabled = isStored ? await parts.sessions.enablements(asked) : [];
+    const enablements = new Map(enabled.map((one) => [one.tool, one]));
     const riskCeiling = toRisk(session.riskCeiling);
     const roles = caller ? (caller.roles ?? []) : session.roles;
     const facts = {

@@ -50,7 +50,8 @@ async function serveClient(flags: Flags): Promise<void> {
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
     try {
       const shown = hasPlanner ? planner : undefined;
-      const parts = { router: agents.router, planner: shown, options: resolveMcpOptions(options), logger };
+      const { router, plans } = agents;
+      const parts = { router, plans, planner: shown, options: resolveMcpOptions(options), logger };
       const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
       await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout: kept.stdout, signal, onClient });
     } finally {

@@ -107,7 +107,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
     const measured = agents.metrics?.measure(planner) ?? planner;
     const endpoint = {
-      ...{ planner: measured, logger, router: agents.router, options: resolveMcpOptions(mcpOptions) },
+      ...{ planner: measured, logger, router: agents.router, plans: agents.plans },
+      options: resolveMcpOptions(mcpOptions),
       ...{ allowedHosts: allowedHosts(auth), maxUserConnections: parseQuotas(config.quotas).connections },
     };
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;

@@ -1,7 +1,7 @@
 /** `/docs` in a real browser: it shows every operation, asks nobody else, and sends a request to this server. */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Browser, chromium } from 'playwright-core';
-import { CHROMIUM } from '../../eval/report/open-report.js';
+import { CHROMIUM } from '../../support/browser.js';
 import { ASKED, answeringPlanner, startServer } from './setup.js';
 
 // A browser on a busy machine takes its time; no test is about it.

@@ -1,5 +1,6 @@
 /** Winnow as an MCP server over tools whose runs are written down, and real clients that talk to it. */
 import { afterEach } from '@jest/globals';
+import { Client as ModernClient, type Transport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -11,7 +12,8 @@ import {
   type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type ConnectionOptions, createConnection, type McpParts } from '../../../src/adapters/mcp/connection.js';
+import type { McpParts } from '../../../src/adapters/mcp/answering.js';
+import { type ConnectionOptions, createConnection } from '../../../src/adapters/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
 import { type Agents, type AgentsParts, createAgents } from '../../../src/agents/agents.js';
 import type { CreateSessionInput } from '../../../src/agents/contracts.js';
@@ -58,6 +60,8 @@ export interface WorldOptions {
   planner?: McpParts['planner'];
   clock?: () => Date;
   sessionIdleMs?: number;
+  /** Whether plans are run. */
+  hasRuns?: boolean;
   /** Parts of the agents that are other than usual. */
   more?: Partial<AgentsParts>;
 }
@@ -89,6 +93,7 @@ export async function createWorld({
   planner,
   clock,
   sessionIdleMs,
+  hasRuns = false,
   more = {},
 }: WorldOptions = {}): Promise<World> {
   const runs: string[] = [];
@@ -135,6 +140,7 @@ export async function createWorld({
   const parts: McpParts = {
     router: agents.router,
     planner,
+    plans: hasRuns ? agents.plans : undefined,
     options: resolveMcpOptions(options),
     logger: log.logger,
   };
@@ -159,7 +165,7 @@ export async function connect(
 ) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const connection = createConnection(world.parts, owner, options);
-  await connection.connect(ours);
+  await connection.server.connect(ours);
   return { connection, ...(await openClient(theirs, answer)) };
 }
 
@@ -208,5 +214,31 @@ export async function openClient(transport: Transport, answer?: Answer): Promise
         };
         onChange();
       }),
+  };
+}
+
+export const MODERN = '2026-07-28';
+
+/** A real client of 2026-07-28, closed after the test. */
+export async function openModern(transport: ModernTransport, answer?: Answer) {
+  const capabilities = answer ? { elicitation: { form: {} } } : {};
+  const versionNegotiation = { mode: { pin: MODERN } };
+  const client = new ModernClient({ name: 'test', version: '1.0.0' }, { capabilities, versionNegotiation });
+  if (answer)
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      const { action, content } = await answer(params as ElicitRequest['params']);
+      return content ? { action, content } : { action };
+    });
+  await client.connect(transport);
+  closeAfterTest(client);
+  const call = async (name: string, given: object = {}, meta?: object) =>
+    client.callTool({ name, arguments: { ...given }, ...(meta ? { _meta: { ...meta } } : {}) });
+  return {
+    client,
+    call,
+    list: async () => (await client.listTools()).tools,
+    /** What the answer says, where it is structured. */
+    ask: async (...asked: Parameters<typeof call>): Promise<ReturnType<typeof JSON.parse>> =>
+      (await call(...asked)).structuredContent,
   };
 }

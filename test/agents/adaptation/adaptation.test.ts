@@ -336,7 +336,7 @@ describe('what stays untouched', () => {
       let learnt: Adaptation['learntFor'] = () => undefined;
       const { index, search: find } = createDiscovery({ catalog: () => catalog, learnt: (who) => learnt(who) });
       await index.settled();
-      const requests = QUERIES.map((query) => ({ query, top_k: 50, per_scope: false }));
+      const requests = QUERIES.map((query) => ({ query, top_k: 50, per_scope: false, detail: 'schema' as const }));
       const plain = await Promise.all(requests.map((request) => find(request, caller)));
 
       await fc.assert(
@@ -360,11 +360,13 @@ describe('what stays untouched', () => {
             learnt = adaptation.learntFor;
             for (const [place, request] of requests.entries()) {
               const before = new Map(plain[place]?.matches.map((match) => [match.name, match]));
-              for (const { score: _, why_matched: __, ...match } of (await find(request, caller)).matches) {
+              for (const { score: _, why_matched: __, signature: _signature, ...match } of (await find(request, caller))
+                .matches) {
                 expect(match.name).not.toBe('git_push');
                 const {
                   score: ___,
                   why_matched: ____,
+                  signature: _____,
                   ...same
                 } = before.get(match.name) ?? toMatch(catalog.tools, match.name);
                 expect(match).toEqual(same);
@@ -383,7 +385,8 @@ describe('what stays untouched', () => {
   function toMatch(tools: readonly Tool[], name: string) {
     const tool = tools.find((one) => one.name === name);
     if (!tool) throw new Error(`${name} is no tool`);
-    const { category, toolType, risk, description } = tool;
-    return { name, category, toolType, risk, description, enabled: false, score: 0, why_matched: [] };
+    const { category, toolType, risk, description, inputSchema } = tool;
+    const about = { name, category, toolType, risk, description, inputSchema, signature: '' };
+    return { ...about, enabled: false, score: 0, why_matched: [] };
   }
 });

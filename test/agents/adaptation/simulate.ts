@@ -91,7 +91,7 @@ async function setUp(sessions: number) {
   const view = createScope(catalog)({});
   const find: Find = async (query, user) => {
     const caller = { view, isAllowed: () => true, isEnabled: () => false, audience: 'all', user, project: 'p' };
-    const { matches } = await discovery.search({ query, top_k: 5, per_scope: false }, caller);
+    const { matches } = await discovery.search({ query, top_k: 5, per_scope: false, detail: 'signature' }, caller);
     return matches.map(({ name }) => name);
   };
   const learnFrom = async (news: readonly TelemetryEvent[]) => {

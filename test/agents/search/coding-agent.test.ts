@@ -30,7 +30,7 @@ async function createSearch() {
   const discovery = createDiscovery({ catalog: () => catalog, synonyms });
   const caller = { view: createScope(catalog)({}), isAllowed: () => true, isEnabled: () => false, audience: 'all' };
   await discovery.index.settled();
-  return (query: string) => discovery.search({ query, top_k: 3, per_scope: false }, caller);
+  return (query: string) => discovery.search({ query, top_k: 3, per_scope: false, detail: 'signature' }, caller);
 }
 
 const search = createSearch();

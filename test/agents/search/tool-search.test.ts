@@ -29,6 +29,7 @@ describe('tool_search', () => {
       toolType: 'builtin',
       risk: 'high',
       description: 'Create a branch.',
+      signature: 'object',
       enabled: true,
       score: expect.any(Number),
       why_matched: [
@@ -153,11 +154,40 @@ describe('tool_search', () => {
     expect(matches).toEqual((await search({ query: 'Create A branch', top_k: 9 })).matches);
   });
 
-  it('shortens a long description, and marks it', async () => {
-    const long = makeTool('long_story', { description: `Tells a story. ${'And more. '.repeat(60)}` });
-    const { search } = await setUp({ tools: [long] });
-    expect((await search({ query: 'story' })).matches[0]?.description).toBe('Tells a story. …');
-  });
+  it.each([
+    ['one sentence', 'Tells a story.', 'Tells a story.'],
+    ['more of them', 'Tells a story.\nAnd another.', 'Tells a story. …'],
+    ['one without end', `Tells ${'x'.repeat(400)}`, `Tells ${'x'.repeat(294)}…`],
+  ])(
+    'says of a tool its first sentence and its arguments, with a mark where there is more: %s',
+    async (_, words, shown) => {
+      const long = createTool(
+        'long_story',
+        {
+          properties: {
+            hero: { type: 'string', description: 'Who.' },
+            tags: { type: 'array', items: { enum: ['sad', 'gay'] } },
+          },
+          required: ['hero'],
+        },
+        undefined,
+        { description: words },
+      );
+      const wide = createTool(
+        'wide_story',
+        { properties: Object.fromEntries(Array.from({ length: 99 }, (_, place) => [`argument${place}`, {}])) },
+        undefined,
+        { description: 'Tells all.' },
+      );
+      const { search } = await setUp({ tools: [long, wide] });
+      const { matches } = await search({ query: 'long story' });
+      expect(matches[0]).toMatchObject({ description: shown, signature: '{hero: string, tags?: ("sad"|"gay")[]}' });
+      expect(matches[0]).not.toHaveProperty('inputSchema');
+      expect(matches[1]?.signature).toMatch(/^\{argument0\?: any, .{200,}…$/u);
+      const whole = await search({ query: 'long story', detail: 'schema' });
+      expect(whole.matches[0]).toMatchObject({ description: words, inputSchema: long.inputSchema });
+    },
+  );
 
   it('hears of a changed catalogue at the next search, and says that the last index answers meanwhile', async () => {
     let catalog = createCatalog(TOOLS);
@@ -165,7 +195,8 @@ describe('tool_search', () => {
     await index.settled();
     const changed = makeTool('file_delete', { description: 'Delete a zebra.' });
     catalog = createCatalog([...TOOLS.filter(({ name }) => name !== 'file_delete' && name !== 'git_push'), changed]);
-    const ask = (query: string) => search({ query, top_k: 10, per_scope: false }, callerOf(catalog.tools));
+    const ask = (query: string) =>
+      search({ query, top_k: 10, per_scope: false, detail: 'signature' }, callerOf(catalog.tools));
     const meanwhile = await ask('delete a file, push a branch');
     expect(meanwhile.index).toBe('building');
     expect(matchNames(meanwhile)).toContain('git_branch_show');

@@ -1,0 +1,144 @@
+/**
+ * What a call still needs is the answer to its request (`input_required`): the client asks its person, and sends the
+ * request again with what they said. The server keeps nothing meanwhile but the approval, in its store.
+ */
+import { ClientCapabilitiesSchema } from '@modelcontextprotocol/core';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type ElicitRequestFormParams,
+  inputRequired,
+  inputResponse,
+  type PrimitiveSchemaDefinition,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { CallInput, CallResult } from '../../agents/contracts.js';
+import type { CallAskOptions, Router } from '../../agents/router.js';
+import { isObject, listOf } from '../../core/catalog/schema/json.js';
+import { dereference, isMarkedSecret } from '../../core/catalog/schema/paths.js';
+import type { JsonSchema } from '../../core/catalog/tool.js';
+import { oneLine } from '../../core/visible-text.js';
+import type { Asked } from './answering.js';
+import { canAskPerson, findOwnApproval, questionFor, settle, spellTricks } from './ask-person.js';
+import type { OwnAnswer } from './own-tool.js';
+
+/**
+ * Comes back from the client as it likes: it names a session, which only its owner can, and arguments, which are checked
+ * as all arguments are. So it needs no signature.
+ */
+const stateSchema = z.strictObject({
+  session: z.string().min(1).max(128),
+  /** It was opened for this request alone. */
+  isOwn: z.boolean(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+type State = z.infer<typeof stateSchema>;
+
+/** For the server's `requestState.verify`. @throws Error for what was not made here */
+export function readState(text: string): State {
+  return stateSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
+}
+
+function writeState(state: State): string {
+  return Buffer.from(JSON.stringify(state)).toString('base64url');
+}
+
+/** Each request says what its client can do. */
+export function capabilitiesOf({ envelope = {} }: Asked): ClientCapabilities | undefined {
+  return ClientCapabilitiesSchema.safeParse(Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)).data;
+}
+
+/** Under this name the person's answer comes back; that to an approval comes under the approval's own id. */
+const ARGUMENTS = 'arguments';
+/** More is no question that a person wants to answer. */
+const MOST_FIELDS = 8;
+
+export interface AskedCall {
+  readonly session: string;
+  /** The session was opened for this request alone. */
+  readonly isOwn: boolean;
+  readonly ask: CallAskOptions;
+  readonly asked: Asked;
+}
+
+/**
+ * A call in a session, with what the client's person has said so far.
+ * @param asksPerson the person may also decide on approvals, where the policy lets them
+ */
+export async function callAskingBack(
+  router: Pick<Router, 'call' | 'list' | 'session' | 'approvals'>,
+  input: CallInput,
+  { session, isOwn, ask, asked, asksPerson }: AskedCall & { asksPerson: boolean },
+): Promise<OwnAnswer> {
+  const { inputResponses: responses } = asked;
+  const answer = inputResponse(responses, ARGUMENTS);
+  const now = answer.kind === 'elicit' && answer.action === 'accept' ? answer.content : {};
+  const said = { ...asked.requestState<State>()?.arguments, ...now };
+  const call = { ...input, arguments: { ...said, ...input.arguments } };
+  const result = await router.call(session, call, ask);
+  if (result.ok || !canAskPerson(capabilitiesOf(asked))) return { result };
+  const requestState = writeState({ session, isOwn, arguments: said });
+
+  if (result.code === 'invalid_arguments' && answer.kind === 'missing') {
+    const form = await formFor(router, call, { session, ask });
+    const inputRequests = form && { [ARGUMENTS]: inputRequired.elicit(form) };
+    return inputRequests ? { question: inputRequired({ inputRequests, requestState }) } : { result };
+  }
+  const approval = asksPerson ? findOwnApproval(router, result) : undefined;
+  if (approval === undefined) return { result };
+  const decision = inputResponse(responses, approval);
+  if (decision.kind === 'missing') {
+    const question = await questionFor(router, approval);
+    const inputRequests = question && { [approval]: inputRequired.elicit(question.form) };
+    return inputRequests ? { question: inputRequired({ inputRequests, requestState }) } : { result };
+  }
+  return { result: await decided() };
+
+  async function decided(): Promise<CallResult> {
+    if (decision.kind !== 'elicit' || decision.action === 'cancel' || approval === undefined) return result;
+    const isDecided = await settle(router, { session, approval, action: decision.action }, ask);
+    return isDecided ? router.call(session, { ...call, approval }, ask) : result;
+  }
+}
+
+/** Undefined: nothing is missing, or what is missing is no question for a form, such as a secret or a list. */
+async function formFor(
+  router: Pick<Router, 'list'>,
+  { tool, arguments: given }: CallInput,
+  { session, ask }: Pick<AskedCall, 'session' | 'ask'>,
+): Promise<ElicitRequestFormParams | undefined> {
+  const list = await router.list(session, {}, ask);
+  const schema = list.ok ? list.tools.find(({ name }) => name === tool)?.inputSchema : undefined;
+  if (!schema) return undefined;
+  const required = listOf(schema.required).filter((name) => typeof name === 'string');
+  const names = required.filter((name) => !Object.hasOwn(given ?? {}, name));
+  if (names.length === 0 || names.length > MOST_FIELDS) return undefined;
+  const properties: Record<string, PrimitiveSchemaDefinition> = {};
+  for (const name of names) {
+    const field = toField(dereference(schema, isObject(schema.properties) ? schema.properties[name] : undefined));
+    if (!field) return undefined;
+    properties[name] = field;
+  }
+  const message = spellTricks(`${tool} still needs: ${names.join(', ')}.`);
+  return { mode: 'form', message, requestedSchema: { type: 'object', properties, required: names } };
+}
+
+function toField(schema: JsonSchema | undefined): PrimitiveSchemaDefinition | undefined {
+  if (!schema || isMarkedSecret(schema)) return undefined;
+  const about = typeof schema.description === 'string' ? { description: spellTricks(oneLine(schema.description)) } : {};
+  if (schema.enum !== undefined) {
+    const options = listOf(schema.enum).filter((one) => typeof one === 'string');
+    return options.length === listOf(schema.enum).length ? { type: 'string', enum: options, ...about } : undefined;
+  }
+  switch (schema.type) {
+    case 'number':
+    case 'integer':
+      return { type: schema.type, ...about };
+    case 'string':
+      return { type: 'string', ...about };
+    case 'boolean':
+      return { type: 'boolean', ...about };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+/** Requests of 2026-07-28 over HTTP: each is answered by itself, in the name of its own caller, and leaves nothing behind. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { classifyInboundRequest, createMcpHandler, type ServerEventBus } from '@modelcontextprotocol/server';
+import { accountOf, type Caller } from '../../agents/contracts.js';
+import { withoutUndefined } from '../../core/catalog/schema/json.js';
+import type { McpParts } from './answering.js';
+import type { Asker } from './handles.js';
+import { createStateless } from './stateless.js';
+
+export interface McpExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Parsed already, within the limit of the server. */
+  body: unknown;
+  /** Undefined: the operator's own program asks. */
+  caller: Caller | undefined;
+}
+
+export interface StatelessEndpointParts extends McpParts {
+  /** Most requests that only listen at a time, of all and of one user. */
+  most: { all: number; ofUser: number };
+}
+
+export interface StatelessEndpoint {
+  /** Answers the request, also when it is refused. */
+  handle(exchange: McpExchange): Promise<void>;
+  /** Cuts what listens, lets what runs end until the signal fires. */
+  close(signal?: AbortSignal): Promise<void>;
+}
+
+/** Whether a request is of a revision with sessions. */
+export function isSessionful({ request, body }: Pick<McpExchange, 'request' | 'body'>): boolean {
+  const { method = '', headers } = request;
+  if (method !== 'POST' || body === undefined) return true;
+  const named = withoutUndefined({
+    protocolVersionHeader: headerOf(headers['mcp-protocol-version']),
+    mcpMethodHeader: headerOf(headers['mcp-method']),
+    mcpNameHeader: headerOf(headers['mcp-name']),
+  });
+  return classifyInboundRequest({ httpMethod: method, body, ...named }).kind === 'legacy';
+}
+
+function headerOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+const LISTEN = 'subscriptions/listen';
+
+interface Open {
+  readonly account: string | undefined;
+  readonly listens: boolean;
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointParts): StatelessEndpoint {
+  const stateless = createStateless(parts);
+  const opened = new Set<Open>();
+  const onError = (error: unknown) => parts.logger.warn({ err: error }, 'an MCP client was not served');
+
+  /** Of one request: what is always on for its own caller, and nobody else's tools. */
+  function busFor(asker: Asker): ServerEventBus {
+    return {
+      publish() {},
+      subscribe: (listener) => stateless.watch(asker, () => listener({ kind: 'tools_list_changed' })),
+    };
+  }
+
+  function hasRoom(account: string | undefined): boolean {
+    const listening = [...opened].filter(({ listens }) => listens);
+    const own = listening.filter((one) => one.account === account).length;
+    return listening.length < most.all && (account === undefined || own < most.ofUser);
+  }
+
+  return {
+    async handle({ request, response, body, caller }) {
+      const { user, roles = [] } = caller ?? {};
+      const asker: Asker = { caller, owner: { roles, ...(user === undefined ? {} : { user }) } };
+      const listens = Object(body).method === LISTEN;
+      const account = accountOf(caller);
+      const handler = createMcpHandler(() => stateless.serverFor(asker).server, {
+        legacy: 'reject',
+        bus: busFor(asker),
+        maxSubscriptions: !listens || hasRoom(account) ? 1 : 0,
+        onerror: onError,
+      });
+      const { method = 'POST', url = '/', headers } = request;
+      const asked = { method, url, headers, [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]() };
+      const answer = toNodeHandler(handler, { onerror: onError });
+      const ended = answer(asked, response, body).finally(() => opened.delete(one));
+      const one: Open = { account, listens, ended, close: handler.close };
+      opened.add(one);
+      await ended;
+    },
+
+    async close(signal) {
+      const all = [...opened];
+      const patience = !signal || signal.aborted ? [] : [once(signal, 'abort')];
+      await Promise.all(all.filter(({ listens }) => listens).map((one) => one.close()));
+      if (!signal?.aborted) await Promise.race([Promise.allSettled(all.map(({ ended }) => ended)), ...patience]);
+      await Promise.all(all.map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * Winnow to clients of 2026-07-28, whose requests stand by themselves. The list of tools depends on nothing but who asks:
+ * Winnow's own tools, and those that are always on. What a client enables belongs to a session that it names by a handle.
+ */
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { CallInput } from '../../agents/contracts.js';
+import { clientName } from '../../agents/meta-tools.js';
+import { WinnowError } from '../../core/errors.js';
+import { parseInput } from '../../core/parse.js';
+import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from './answering.js';
+import { failed } from './answers.js';
+import { callAskingBack, capabilitiesOf, readState } from './ask-back.js';
+import { canAskPerson } from './ask-person.js';
+import { type Asker, createHandles, type Named } from './handles.js';
+import { renderInstructions } from './mcp-options.js';
+import { type OwnAnswer, type ToolCall, withHandle } from './own-tool.js';
+import { planningTools } from './planning-tools.js';
+import { renderTool } from './render-tool.js';
+import { runTool } from './run-tool.js';
+import { sessionTools } from './session-tools.js';
+
+export interface StatelessOptions {
+  /** The client's own person may decide on approvals, where the policy lets them. Default: false. */
+  asksPerson?: boolean | undefined;
+  /** Told of the client with its first request. Default: nobody is. */
+  onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
+}
+
+export interface Stateless {
+  /** To be connected to a transport; one of its own for each, since each has its own asker. */
+  serverFor(asker: Asker): { readonly server: Server; idle(): Promise<void> };
+  /** Tells each time that this asker would be shown other tools. @returns a function that ends it */
+  watch(asker: Asker, onChange: () => void): () => void;
+}
+
+/** What clients may keep: tools change by policy and catalogue alone, of which those who listen are told. */
+const LIST_TTL_MS = 60_000;
+/** What the server says of itself changes with its configuration. */
+const DISCOVER_TTL_MS = 3_600_000;
+
+/** In the `_meta` of a call of a tool that is always on: the session, which has no place in its arguments. */
+const SESSION_KEY = 'winnow/session';
+const handleSchema = z.object({ session: z.string().min(1).max(128).optional() });
+
+export function createStateless(parts: McpParts, { asksPerson = false, onClient }: StatelessOptions = {}): Stateless {
+  const { planner, plans, router, options } = parts;
+  const byHandle = { ...options, followsList: false };
+  const answering = createAnswering(
+    parts,
+    [
+      ...sessionTools(router, byHandle),
+      ...(planner ? planningTools(router, planner) : []),
+      ...(plans ? [runTool(router, plans)] : []),
+    ].map(withHandle),
+  );
+  const { own, report, logged, toClient } = answering;
+  const handles = createHandles({ router, turnPauseMs: options.turnPauseMs, onError: report });
+  const taken = new Set(own.tools.keys());
+  const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, ...byHandle, byHandle: true }));
+  let isTold = false;
+
+  async function startingTools({ owner }: Asker) {
+    const tools = await router.startingTools(owner);
+    return tools.map((tool) => ({ name: tool.name, listed: renderTool(tool, clientName(tool.name, taken)) }));
+  }
+
+  async function list(asker: Asker): Promise<ListToolsResult> {
+    try {
+      const always = (await startingTools(asker)).map(({ listed }) => listed);
+      return { tools: [...[...own.tools.values()].map(({ listed }) => listed), ...always] };
+    } catch (error) {
+      const { code, meaning } = logged(error);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+    }
+  }
+
+  async function call(
+    { name, arguments: given = {} }: CallToolRequest['params'],
+    { asker, asked }: { asker: Asker; asked: Asked },
+  ): Promise<CallToolResult | InputRequiredResult> {
+    try {
+      const tool = own.tools.get(name);
+      const { session, ...rest } = tool ? given : { ...given, session: asked._meta?.[SESSION_KEY] };
+      const begun = asked.requestState<ReturnType<typeof readState>>();
+      const { session: handle } = parseInput(handleSchema, { session });
+      const isOwn = handle === undefined && begun?.isOwn !== false;
+      const named = { handle: handle ?? begun?.session, isOwn, turn: turnOf(asked) };
+      const always = tool ? [] : await startingTools(asker);
+      const shown = always.find(({ listed }) => listed.name === name);
+      const answer = await within(asker, named, (session) => {
+        const ask = { signal: asked.signal, caller: asker.caller, onProgress: answering.progressOf(asked) };
+        const callTool = (input: CallInput) =>
+          callAskingBack(router, input, { session, isOwn, ask, asked, asksPerson });
+        const call: ToolCall = { session, callTool, ...ask };
+        return tool ? tool.answer(rest, call) : callTool({ tool: shown?.name ?? name, arguments: given });
+      });
+      return toClient(answer, shown?.listed.outputSchema !== undefined);
+    } catch (error) {
+      logged(error);
+      return failed(error);
+    }
+  }
+
+  /** In the session that is named, or in a new one, which the answer names where there is a reason to come again. */
+  async function within(asker: Asker, named: Named, work: (session: string) => Promise<OwnAnswer>): Promise<OwnAnswer> {
+    try {
+      return await handles.within(asker, named, async (session) => {
+        const answer = await work(session);
+        const isKept = comesBack(answer);
+        return { value: isKept ? withSession(answer, session) : answer, isKept };
+      });
+    } catch (error) {
+      if (named.handle === undefined || !(error instanceof WinnowError) || error.code !== 'not_found') throw error;
+      const next = 'Call tool_search or tool_enable without a session, and name the one of the answer from then on.';
+      return { result: { ok: false, code: 'unknown_session', reason: error.message, next } };
+    }
+  }
+
+  return {
+    serverFor(asker) {
+      const running = new Set<Promise<unknown>>();
+      const server = new Server(serverInfo(), {
+        capabilities: { tools: { listChanged: true } },
+        instructions,
+        cacheHints: {
+          'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+          'server/discover': { ttlMs: DISCOVER_TTL_MS, cacheScope: 'public' },
+        },
+        requestState: { verify: readState },
+      });
+      const track = <T>(asked: Asked, work: Promise<T>): Promise<T> => {
+        if (!isTold) onClient?.({ canAskPerson: canAskPerson(capabilitiesOf(asked)) });
+        isTold = true;
+        running.add(work);
+        return work.finally(() => running.delete(work));
+      };
+      server.onerror = report;
+      server.setRequestHandler('tools/list', (_, { mcpReq }) => track(mcpReq, list(asker)));
+      server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+        track(mcpReq, call(params, { asker, asked: mcpReq })),
+      );
+      return {
+        server,
+        async idle() {
+          await Promise.allSettled(running);
+        },
+      };
+    },
+
+    watch(asker, onChange) {
+      const look = async () => JSON.stringify(await startingTools(asker));
+      let known: Promise<string | undefined> = look().catch(onUnknown);
+      return router.onToolsChange(() => {
+        known = known.then(async (before) => {
+          const now = await look().catch(onUnknown);
+          // What could not be looked at may be another.
+          if (now === undefined || now !== before) onChange();
+          return now;
+        });
+      });
+    },
+  };
+
+  function onUnknown(error: unknown): undefined {
+    report(error);
+  }
+}
+
+function comesBack(answer: OwnAnswer): boolean {
+  if ('content' in answer) return answer.comesBack === true;
+  return 'question' in answer || (!answer.result.ok && answer.result.approval !== undefined);
+}
+
+function withSession(answer: OwnAnswer, session: string): OwnAnswer {
+  if ('content' in answer) return { content: { session, ...answer.content } };
+  return 'result' in answer ? { result: { ...answer.result, session } } : answer;
+}

@@ -1,0 +1,104 @@
+/** `run` to clients of both kinds: a plan step by step under the policy, paused by an approval, refused as a whole. */
+import { describe, expect, it } from '@jest/globals';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
+import { answeringPlanner, startServer } from '../http/setup.js';
+import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
+
+const step = (id: string, tool: string, given: object = {}, dependsOn: string[] = []) => ({
+  ...{ id, tool, arguments: given, dependsOn },
+});
+const PLAN = {
+  steps: [step('s1', 'file_read', { path: 'a' }), step('s2', 'file_delete', { path: '${s1.text}' }, ['s1'])],
+};
+
+const OPEN = {
+  async stateless() {
+    const world = await createWorld({ hasRuns: true });
+    const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(world.parts) });
+    closeAfterTest(app);
+    const requestInit = { headers: { 'x-winnow-user': 'ann' } };
+    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
+    const { client, ask, list } = await openModern(transport);
+    const onprogress = (asked: { name: string; arguments: object }, told: (message?: string) => void) =>
+      client.callTool({ ...asked, arguments: { ...asked.arguments } }, { onprogress: ({ message }) => told(message) });
+    return { ...world, ask, onprogress, names: async () => (await list()).map(({ name }) => name) };
+  },
+  async sessionful() {
+    const world = await createWorld({ hasRuns: true });
+    const { client, ask, names } = await connect(world);
+    const onprogress = (asked: { name: string; arguments: object }, told: (message?: string) => void) =>
+      client.callTool({ ...asked, arguments: { ...asked.arguments } }, undefined, {
+        onprogress: ({ message }) => told(message),
+      });
+    return { ...world, ask, onprogress, names };
+  },
+};
+
+describe.each(Object.entries(OPEN))('run, for clients that are %s', (_, open) => {
+  it('runs what needs no approval, pauses at what does, and goes on when it is granted', async () => {
+    const { ask, onprogress, names, runs, agents } = await open();
+    expect(await names()).toContain('run');
+    const told: string[] = [];
+    const answer = await onprogress({ name: 'run', arguments: { plan: PLAN } }, (message) => told.push(message ?? ''));
+    const paused: ReturnType<typeof JSON.parse> = answer.structuredContent;
+    expect(paused).toMatchObject({
+      state: 'paused',
+      steps: [
+        { id: 's1', tool: 'file_read', status: 'done', output: { text: 'hello' } },
+        { id: 's2', status: 'needs_approval', arguments: { path: 'hello' }, approval: expect.any(String) },
+      ],
+      next: expect.stringContaining('call run with {"resume"'),
+    });
+    expect(told).toEqual(expect.arrayContaining(['s1: running', 's1: done', 's2: needs_approval']));
+    const { run, session, steps } = paused;
+    const resume = { resume: run, ...(session === undefined ? {} : { session }) };
+    await agents.router.approvals.grant(steps[1].approval, { by: { user: 'bob', roles: ['operator'] } });
+    expect(await ask('run', resume)).toMatchObject({ run, state: 'done' });
+    expect(runs).toEqual(['file_read a', 'file_delete hello']);
+  });
+
+  it.each([
+    ['a tool that does not exist', [step('s1', 'file_read', { path: 'a' }), step('s2', 'nothing')], 'nothing'],
+    ['a tool that policy denies', [step('s1', 'file_read', { path: 'a' }), step('s2', 'secret_door')], 'secret_door'],
+    ["another user's tool", [step('s1', 'diary')], 'diary'],
+  ])('begins nothing of a plan with %s', async (_name, steps, name) => {
+    const { ask, runs } = await open();
+    for (const dryRun of [true, false])
+      expect(await ask('run', { plan: { steps }, dryRun })).toMatchObject({
+        ok: false,
+        code: 'unknown_tool',
+        issues: [expect.stringContaining(name)],
+      });
+    expect(runs).toEqual([]);
+  });
+
+  it('shows the calls of a dry run and makes none', async () => {
+    const { ask, runs } = await open();
+    expect(await ask('run', { plan: PLAN, dryRun: true })).toMatchObject({
+      state: 'planned',
+      steps: [{ status: 'planned', arguments: { path: 'a' } }, { status: 'planned' }],
+    });
+    expect(runs).toEqual([]);
+  });
+
+  it.each<[string, object, string]>([
+    ['neither a plan nor a run', {}, 'invalid_request'],
+    ['both', { plan: PLAN, resume: 'a' }, 'invalid_request'],
+    ['a dry run that goes on', { resume: 'a', dryRun: true }, 'invalid_request'],
+    ['a run that does not exist', { resume: '7d10a8ca-5b74-47f8-9f90-79ee5f19f720' }, 'not_found'],
+    ['a plan in a circle', { plan: { steps: [step('s1', 'file_read', {}, ['s1'])] } }, 'invalid_request'],
+  ])('refuses %s', async (_name, given, code) => {
+    const { ask } = await open();
+    expect(await ask('run', given)).toMatchObject({ ok: false, code });
+  });
+});
+
+it('of another user can not be resumed, and looks like none', async () => {
+  const world = await createWorld({ hasRuns: true });
+  const ann = await connect(world);
+  const { run } = await ann.ask('run', { plan: PLAN });
+  const bob = await connect(world, { user: 'bob' });
+  const words = async (id: string) => JSON.stringify(await bob.ask('run', { resume: id })).replaceAll(id, '');
+  expect(await words(run)).toBe(await words('7d10a8ca-5b74-47f8-9f90-79ee5f19f720'));
+});
