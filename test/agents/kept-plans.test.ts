@@ -219,10 +219,10 @@ describe('a plan in the forms of others', () => {
   };
 
   it('is an Arazzo workflow over the calls of a session, in an order that works', () => {
-    const document = toArazzo(FLAT, { name: 'tell-ann' });
+    const document = toArazzo(FLAT, { name: 'tell-ann', version: '7' });
     expect(document).toMatchObject({
       arazzo: '1.1.0',
-      info: { title: 'Tell Ann' },
+      info: { title: 'Tell Ann', version: '7' },
       sourceDescriptions: [{ type: 'openapi' }],
     });
     expect(document.workflows[0]).toMatchObject({
@@ -264,6 +264,6 @@ describe('a plan in the forms of others', () => {
     ],
     [{ ...FLAT, inputs: { ...FLAT.inputs, session: {} } }, 'inputs: "session" is the input for the session'],
   ])('is refused where Arazzo has no words for it: %#', (plan, issue) => {
-    expect(() => toArazzo(plan, { name: 'x' })).toThrow(issue);
+    expect(() => toArazzo(plan, { name: 'x', version: '1' })).toThrow(issue);
   });
 });

@@ -45,8 +45,8 @@ function quoted(text: string): string {
 export interface ArazzoOptions {
   /** Of the workflow: letters, digits, "_" and "-". */
   readonly name: string;
-  /** Default: `1.0.0`. */
-  readonly version?: string | undefined;
+  /** Of the document, such as the hash of a kept plan. */
+  readonly version: string;
   /** Of Winnow's OpenAPI document. Default: `./openapi.json`. */
   readonly openapiUrl?: string | undefined;
 }
@@ -55,12 +55,9 @@ export interface ArazzoOptions {
  * The plan as an Arazzo document. A run of it needs the id of a session as the input `session`.
  * @throws WinnowError `invalid_request` for a plan that can't be run, or that Arazzo has no words for: loops, conditions
  * @example
- * const document = toArazzo(plan, { name: 'morning' });
+ * const document = toArazzo(plan, { name: 'morning', version: '1' });
  */
-export function toArazzo(
-  given: RunnablePlan,
-  { name, version = '1.0.0', openapiUrl = './openapi.json' }: ArazzoOptions,
-) {
+export function toArazzo(given: RunnablePlan, { name, version, openapiUrl = './openapi.json' }: ArazzoOptions) {
   const { plan, needs } = orderSteps(given);
   const steps = inOrder(plan.steps, needs);
   const issues = [

@@ -63,7 +63,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
     if (flags.resume !== undefined && isTrial)
       throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
     const run = await start(agents, { path, flags, signal: interrupt.signal });
-    const lines = [renderRun(run), ...(await renderWaiting(run, agents)), ...nextSteps(run, flags, isTrial)];
+    const lines = [await renderRun(run), ...(await renderWaiting(run, agents)), ...nextSteps(run, flags, isTrial)];
     print(flags, { value: run, text: lines.join('\n') });
     if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   } finally {
@@ -132,13 +132,15 @@ async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags)
   return id;
 }
 
-function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
-  const rows = plan.steps.map((step) => {
-    const known = steps[step.id];
-    const { status, output = null, failure, approval, arguments: given = step.arguments } = known ?? {};
+async function renderRun({ id, state, plan, steps, notes }: PlanRun): Promise<string> {
+  const { stepOf } = await import('../../agents/runs/plan-run.js');
+  const planned = new Map(plan.steps.map((step) => [step.id, step]));
+  const rows = Object.values(steps).map(({ id: step, status, output = null, failure, approval, ...known }) => {
+    const { tool = '', arguments: written } = planned.get(stepOf(step)) ?? {};
     const waits = approval === undefined ? '' : ` (approval ${approval})`;
+    const given = known.arguments ?? written;
     const end = failure ? `${failure.reason}${waits}` : JSON.stringify(status === 'done' ? output : given);
-    return [step.id, step.tool, status ?? 'pending', shorten(end)];
+    return [step, tool, status, shorten(end)];
   });
   const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');

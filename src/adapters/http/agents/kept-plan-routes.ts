@@ -62,8 +62,8 @@ export function keptPlanRoutes({ keptPlans }: Pick<Agents, 'keptPlans'>): Route[
       query: ofUserSchema,
       answer: { name: 'ArazzoDocument', schema: z.looseObject({ arazzo: z.string() }) },
       async handle({ id, query, caller }) {
-        const { plan, name } = await keptPlans.get(ownerOf(caller, query.user), id);
-        return toArazzo(plan, { name });
+        const { plan, name, hash } = await keptPlans.get(ownerOf(caller, query.user), id);
+        return toArazzo(plan, { name, version: hash });
       },
     }),
     route({
