@@ -232,10 +232,16 @@ export function createRouter(parts: RouterParts): Router {
       const { tool } = passed;
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
-      const { user } = situation.session;
-      const { signal, onProgress, onLog } = ask;
+      const { caller: _caller, sources: _sources, ...listening } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
+      const asked = {
+        tool,
+        arguments: { ...given },
+        user: situation.session.user,
+        session: id,
+        ...listening,
+        findRefusal,
+      };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
