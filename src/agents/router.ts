@@ -62,9 +62,8 @@ export interface AskOptions {
 export interface CallAskOptions extends AskOptions {
   /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
-  /** Told what the tool says of its progress while it runs. Default: nobody is. */
+  /** Told what the tool says of its progress, and what its server logs, while it runs. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told what the server of the tool logs while it works. Default: nobody is. */
   onLog?: ((message: LogMessage) => void) | undefined;
 }
 
@@ -232,16 +231,10 @@ export function createRouter(parts: RouterParts): Router {
       const { tool } = passed;
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
-      const { caller: _caller, sources: _sources, ...listening } = ask;
+      const { user } = situation.session;
+      const { signal, onProgress, onLog } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = {
-        tool,
-        arguments: { ...given },
-        user: situation.session.user,
-        session: id,
-        ...listening,
-        findRefusal,
-      };
+      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
