@@ -29,7 +29,7 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 export async function listServerTools(server: McpServer, { timeoutMs, signal }: ReadContext): Promise<unknown[]> {
   const { client, patience, explain, close } = await connect(server, { timeoutMs, signal });
   try {
-    return client.getServerCapabilities()?.tools ? await orAborted(listPages(client, patience), patience) : [];
+    return client.getServerCapabilities()?.tools ? await orAborted(listTools(client, patience), patience) : [];
   } catch (error) {
     throw explain(error);
   } finally {
@@ -37,20 +37,32 @@ export async function listServerTools(server: McpServer, { timeoutMs, signal }: 
   }
 }
 
-async function listPages(client: Client, signal: AbortSignal): Promise<unknown[]> {
-  const tools: unknown[] = [];
+async function listTools(client: Client, signal: AbortSignal): Promise<unknown[]> {
+  return readPages(async (params) => {
+    const request = { method: 'tools/list', params } as const;
+    const { raw } = await client.request(request, rawPageSchema, { signal, timeout: NO_TIMEOUT_MS });
+    return { items: raw.tools, nextCursor: raw.nextCursor };
+  });
+}
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly nextCursor?: string | null | undefined;
+}
+
+/** A whole list of a server. @throws Error which says in what way it has no end */
+export async function readPages(readPage: (params: { cursor?: string }) => Promise<Page>): Promise<unknown[]> {
+  const all: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
   let characters = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const request = { method: 'tools/list', params } as const;
-    const { raw } = await client.request(request, rawPageSchema, { signal, timeout: NO_TIMEOUT_MS });
-    for (const tool of raw.tools) tools.push(tool);
-    characters += JSON.stringify(raw.tools).length;
+    const { items, nextCursor } = await readPage(cursor === undefined ? {} : { cursor });
+    for (const item of items) all.push(item);
+    characters += JSON.stringify(items).length;
     if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
-    cursor = raw.nextCursor ?? undefined;
-    if (cursor === undefined) return tools;
+    cursor = nextCursor ?? undefined;
+    if (cursor === undefined) return all;
     if (seen.has(cursor)) throw new Error('it gave one cursor twice, so its list has no end');
     seen.add(cursor);
   }
