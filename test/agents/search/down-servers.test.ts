@@ -1,6 +1,6 @@
 /** MCP servers that can't be read or called: who is told of them, where, and what. */
 import { resolve } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type Agents, createAgents } from '../../../src/agents/agents.js';
 import { createPolicy } from '../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
@@ -13,6 +13,9 @@ const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
 const NOTES: McpServer = { command: process.execPath, args: [SCRIPT, 'notes'] };
 /** It says a secret to operators before it ends. */
 const BROKEN: McpServer = { command: process.execPath, args: ['-e', 'console.error("hunter2"); process.exit(3)'] };
+
+/** Servers are slow to start on a busy machine. */
+jest.setTimeout(30_000);
 
 const OLGA = { user: 'olga', roles: ['operator'] };
 

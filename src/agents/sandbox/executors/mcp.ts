@@ -83,7 +83,9 @@ export function createMcpExecutor(
       const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
       const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
       const use = { signal: patience, repeatable: true };
-      return life.use(use, ({ client }) => askForOffer(client, request, patience));
+      const offered = await life.use(use, ({ client }) => askForOffer(client, request, patience));
+      if (offered.ok || !timeout.aborted) return offered;
+      return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
     },
 
     async close() {
