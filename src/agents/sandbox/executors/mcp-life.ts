@@ -3,7 +3,7 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
@@ -71,7 +71,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         if (opening === mine) opening = undefined;
         way = undefined;
         isTried = true;
-        noteTrouble(describeThrown(error), { isStart: true });
+        noteTrouble(briefOf(error), { isStart: true });
         if (error instanceof McpFailure && error.lastWords !== '')
           onLastWords?.({ server: name, stderr: error.lastWords });
       },

@@ -118,7 +118,8 @@ export async function connect(
   let lastWords = () => '';
   const explain = (error: unknown) => {
     const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error);
-    return new McpFailure(what, lastWords(), { cause: error });
+    const brief = timeout.aborted ? `did not answer within ${timeoutMs} ms` : describeBriefly(server, error);
+    return new McpFailure(what, { brief, lastWords: lastWords(), cause: error });
   };
 
   async function open(one: Way): Promise<Opened> {
@@ -182,6 +183,22 @@ function describeFailure(server: McpServer, error: unknown): string {
   const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
   return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
+
+function describeBriefly(server: McpServer, error: unknown): string {
+  const status = statusOf(error);
+  if (status !== undefined) return `answered with HTTP ${status}`;
+  const [code] = [error, Object(error).cause]
+    .map((one) => Object(one).code)
+    .filter((one) => SYSTEM_CODE.test(String(one)));
+  if (error instanceof SdkError)
+    return error.code === SdkErrorCode.ConnectionClosed ? 'ended before it answered' : NOT_OF_FORM;
+  if (code === undefined) return NOT_OF_FORM;
+  return 'command' in server ? `could not be started (${code})` : `could not be reached (${code})`;
+}
+
+const NOT_OF_FORM = 'did not answer as MCP asks for';
+/** Of Node, for example ENOENT and ECONNREFUSED. */
+const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{2,40}$/u;
 
 export function failureReason(error: unknown): string {
   const status = statusOf(error);
