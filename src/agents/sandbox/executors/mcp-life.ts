@@ -119,9 +119,9 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
   }
 
   async function reach(signal: AbortSignal): Promise<Reached> {
-    if (isClosed) return fail('tool_unavailable', 'The executor of MCP tools is closed.');
     try {
-      const running = await current(signal);
+      const running = isClosed ? undefined : await current(signal);
+      if (isClosed) return fail('tool_unavailable', 'The executor of MCP tools is closed.');
       if (running) return { ok: true, session: running };
       const why = opening ? undefined : whyDown();
       if (why !== undefined) return fail('tool_unavailable', `${why}.`);

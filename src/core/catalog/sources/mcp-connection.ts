@@ -75,15 +75,15 @@ export interface Way {
   readonly era: 'any' | 'legacy' | 'modern';
 }
 
-/** Servers of before 2026-07-28 that leave what they do not know unanswered are taken for such after this time. */
+/** A process that leaves what it does not know unanswered is taken for one of before 2026-07-28 after this time. */
 const PROBE_TIMEOUT_MS = 5_000;
 const MODERN_VERSION = '2026-07-28';
 
-const NEGOTIATION: Readonly<Record<Way['era'], VersionNegotiationOptions>> = {
-  any: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-  legacy: { mode: 'legacy' },
-  modern: { mode: { pin: MODERN_VERSION } },
-};
+function negotiationOf({ era, wire }: Way): VersionNegotiationOptions {
+  if (era === 'legacy') return { mode: 'legacy' };
+  if (era === 'modern') return { mode: { pin: MODERN_VERSION } };
+  return { mode: 'auto', ...(wire === 'stdio' ? { probe: { timeoutMs: PROBE_TIMEOUT_MS } } : {}) };
+}
 
 interface ConnectOptions {
   readonly timeoutMs: number;
@@ -112,7 +112,7 @@ export async function connect(
   server: McpServer,
   { timeoutMs, signal, way = firstWay(server) }: ConnectOptions,
 ): Promise<Connection> {
-  // `explainer` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
+  // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
@@ -125,7 +125,7 @@ export async function connect(
   async function open(one: Way): Promise<Opened> {
     const opened = createMcpTransport(server, one.wire);
     lastWords = opened.lastWords;
-    const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: NEGOTIATION[one.era] });
+    const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: negotiationOf(one) });
     try {
       // A process that does not read its input, or a hanging connection, must not outlive the signal.
       const connecting = client.connect(opened.transport, { signal: patience, timeout: NO_TIMEOUT_MS });
@@ -158,11 +158,7 @@ function firstWay(server: McpServer): Way {
 const NOT_STREAMABLE = [400, 404, 405];
 
 /** A question that an old server does not know may end it, also later than the answer was waited for. */
-const MAYBE_OLD: readonly string[] = [
-  SdkErrorCode.EraNegotiationFailed,
-  SdkErrorCode.RequestTimeout,
-  SdkErrorCode.ConnectionClosed,
-];
+const MAYBE_OLD: readonly string[] = [SdkErrorCode.EraNegotiationFailed, SdkErrorCode.ConnectionClosed];
 
 /** What to try after a failure: the handshake of before 2026-07-28, that revision alone, or SSE. */
 function wayAfter(error: unknown, { wire, era }: Way, server: McpServer): Way | undefined {

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/mcp-offers.js';
@@ -156,9 +156,12 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
   });
 });
 
-describe('a server of before 2026-07-28 that knows nothing of that revision', () => {
+describe('the first question to a process', () => {
   const SERVER = resolve('fixtures/sources/mcp-server.mjs');
   const realTimeout = globalThis.setTimeout;
+  // The silence is waited for, but not for as long.
+  const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
+  beforeEach(() => void jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout));
   afterEach(() => void jest.restoreAllMocks());
 
   /** Reads what it is sent, and becomes the real server only when the first line is as it wants it. */
@@ -179,13 +182,19 @@ describe('a server of before 2026-07-28 that knows nothing of that revision', ()
     ['ends at it', 'process.exit(1)'],
     ['is silent about it', 'undefined'],
     ['answers nonsense to it', 'process.stdout.write("no JSON at all\\n")'],
-  ])('and %s is read all the same', async (_, otherwise) => {
-    // The silence is waited for, but not for as long.
-    const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+  ])('is of 2026-07-28: one of before that %s is read all the same', async (_, otherwise) => {
     const server = { command: process.execPath, args: ['-e', picky(otherwise), SERVER] };
     const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { notes: server } }] });
     expect(catalog.tools).toHaveLength(3);
+  });
+
+  it('is asked once more where it was not answered in time by one that knows nothing older', async () => {
+    const journal = join(temporaryFolder(), 'journal');
+    const late = `setTimeout(() => import(${JSON.stringify(MODERN)}), 500)`;
+    const notes = { command: process.execPath, args: ['--input-type=module', '-e', late, 'script', journal] };
+    const session = await openMcpSession(notes, { connectTimeoutMs: 20_000 });
+    expect(session.way).toEqual({ wire: 'stdio', era: 'modern' });
+    await session.close();
   });
 });
 
