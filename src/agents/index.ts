@@ -34,7 +34,7 @@ export {
   type ToolFunction,
 } from './sandbox/executors/functions.js';
 export { createHttpExecutor, type HttpExecutorOptions } from './sandbox/executors/http/http.js';
-export { createMcpExecutor, type McpExecutorOptions } from './sandbox/executors/mcp.js';
+export { createMcpExecutor, type McpExecutor, type McpExecutorOptions } from './sandbox/executors/mcp.js';
 export { createWorkerExecutor, type WorkerFunction, type WorkerOptions } from './sandbox/executors/workers.js';
 export type { SandboxLimitsInput } from './sandbox/limits.js';
 export { createSandbox, type Sandbox, type SandboxParts } from './sandbox/sandbox.js';

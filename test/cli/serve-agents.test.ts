@@ -199,15 +199,13 @@ describe('a catalogue that changes', () => {
 
   async function openSession(server: Awaited<ReturnType<typeof serve>>) {
     const { id } = await server.ask('POST /v1/sessions', {});
-    const names = async (query: string) => {
-      const { matches } = await server.ask(`POST /v1/sessions/${id}/search`, { query });
-      return matches.map(({ name }: { name: string }) => name);
-    };
+    const search = (query: string) => server.ask(`POST /v1/sessions/${id}/search`, { query });
+    const names = async (query: string) => (await search(query)).matches.map(({ name }: { name: string }) => name);
     const call = async (name: string, input = {}) => {
       await server.ask(`POST /v1/sessions/${id}/enable`, { names: [name] });
       return server.ask(`POST /v1/sessions/${id}/call`, { tool: name, arguments: input });
     };
-    return { names, call };
+    return { search, names, call };
   }
 
   it('is read anew at SIGHUP: new tools are found, listed, planned with and run, old ones are gone', async () => {
@@ -288,7 +286,7 @@ describe('a catalogue that changes', () => {
     await server.stop();
   });
 
-  it('says nothing of the tools of a server that never gave any', async () => {
+  it('says that a server is down that never gave any tools, and not that they stay', async () => {
     const args = (set: string) => [resolve('fixtures/sources/mcp-server.mjs'), set];
     const dead = { command: 'no-such-command-here' };
     await write('mcp.json', { mcpServers: { good: { command: process.execPath, args: args('tickets') }, dead } });
@@ -296,8 +294,10 @@ describe('a catalogue that changes', () => {
     await write('mcp.json', { mcpServers: { good: { command: process.execPath, args: args('notes') }, dead } });
     const { catalog } = await server.ask('POST /v1/index/rebuild', undefined, OPERATOR);
     expect(catalog).toMatchObject({ kept: [], failed: [{ source: `${at('mcp.json')}#dead` }] });
-    const { names } = await openSession(server);
+    const { names, search } = await openSession(server);
     expect(await names('deletes a note')).toContain('good__delete_note');
+    const down = [{ server: 'dead', reason: 'could not be started (ENOENT)' }];
+    expect(await search('deletes a note')).toMatchObject({ down });
     expect(server.log.lines().filter(({ msg }) => String(msg).includes('stay as they were'))).toEqual([]);
     await server.stop();
   });

@@ -1,15 +1,18 @@
 /** Parts of winnow serve and mcp: chores, what is told at the start, late planning, executors, signals, stdout of a protocol. */
 
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createAgents } from '../../src/agents/agents.js';
 import { createCallLog } from '../../src/agents/logging/call-log.js';
 import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
 import type { Executor, ExecutorCall } from '../../src/agents/sandbox/executors/executor.js';
+import { createSandbox } from '../../src/agents/sandbox/sandbox.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { createLiveExecutors } from '../../src/cli/catalog-setup.js';
+import { createLiveExecutors, openExecutors } from '../../src/cli/catalog-setup.js';
 import { keepStdout } from '../../src/cli/commands/mcp.js';
 import { createStopSignal, onSignal } from '../../src/cli/interrupts.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
@@ -20,6 +23,7 @@ import { createLocalModels } from '../../src/core/model/create-model.js';
 import { ASKED, answeringPlanner, recordLog, TOOLS } from '../adapters/http/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel } from '../support/scripted-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('the upkeep of a server', () => {
   it('does a chore one at a time, logs what fails, and tries again', async () => {
@@ -269,6 +273,43 @@ describe('executors that are replaced', () => {
     expect(old.state.isClosed).toBe(true);
     expect(live.canRun(call.tool)).toBe(false);
     expect(await live.run(call)).toMatchObject({ ok: false, code: 'not_runnable' });
+  });
+});
+
+describe('executors of MCP servers', () => {
+  it('stop a server after the time of the configuration, and tell through all layers how it is', async () => {
+    const folder = temporaryFolder();
+    const script = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
+    const notes = { command: process.execPath, args: [script, join(folder, 'journal')] };
+    const path = join(folder, 'mcp.json');
+    await writeFile(path, JSON.stringify({ mcpServers: { notes, none: { command: 'no-such-command-here' } } }));
+    const { logger } = recordLog();
+    const config = { mcpIdleMs: 1_000, sourceTimeoutMs: 20_000 };
+    const parts = { flags: {}, config, sources: [path], catalog: CATALOG, logger };
+    const { executors } = await openExecutors(parts);
+    const live = createLiveExecutors(executors);
+    const sandbox = createSandbox({ executors: [live], limits: { timeoutMs: 20_000 } });
+    const run = (server: string, name: string) => {
+      const tool = createTool(name, {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: name } } });
+      return sandbox.run({ tool, arguments: {} });
+    };
+    const pid = await run('notes', 'pid');
+    await run('none', 'pid');
+    const failed = 'could not be started (ENOENT)';
+    expect([...sandbox.health()]).toEqual([
+      ['notes', undefined],
+      ['none', failed],
+    ]);
+    const isAlive = () => {
+      try {
+        return process.kill(Number(pid.ok && pid.output), 0);
+      } catch {
+        return false;
+      }
+    };
+    while (isAlive()) await pause(20);
+    expect(await run('notes', 'pid')).toMatchObject({ ok: true });
+    await sandbox.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /** MCP servers that can't be read or called: who is told of them, where, and what. */
 import { resolve } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type Agents, createAgents } from '../../../src/agents/agents.js';
 import { createPolicy } from '../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
@@ -13,6 +13,9 @@ const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
 const NOTES: McpServer = { command: process.execPath, args: [SCRIPT, 'notes'] };
 /** It says a secret to operators before it ends. */
 const BROKEN: McpServer = { command: process.execPath, args: ['-e', 'console.error("hunter2"); process.exit(3)'] };
+
+/** Servers are slow to start on a busy machine. */
+jest.setTimeout(30_000);
 
 const OLGA = { user: 'olga', roles: ['operator'] };
 
@@ -54,7 +57,7 @@ describe('a search', () => {
     const { search } = await open(await load(servers), servers);
     const { down, matches } = await search('ann');
     expect(matches.map(({ name }) => name)).toContain('notes__search');
-    expect(down).toEqual([{ server: 'hub', reason: expect.stringMatching(/^failed \(Connection closed/u) }]);
+    expect(down).toEqual([{ server: 'hub', reason: 'ended before it answered' }]);
     expect(JSON.stringify(down)).not.toContain('hunter2');
     expect(await search('bob')).not.toHaveProperty('down');
   });
@@ -103,12 +106,12 @@ describe('a call', () => {
       expect(await router.call(ann, call)).toMatchObject({ code: 'tool_unavailable' });
     }
     expect(await search('ann')).toMatchObject({
-      down: [{ server: 'notes', reason: expect.stringContaining('failed') }],
+      down: [{ server: 'notes', reason: 'ended before it answered' }],
     });
     const refused = await router.call(ann, { tool: 'notes__search', arguments: { query: 'e' } });
     expect(refused).toMatchObject({
       code: 'unavailable',
-      reason: expect.stringMatching(/^The MCP server "notes" is down: it failed \(.*again in 1 s\.$/su),
+      reason: expect.stringMatching(/^The MCP server "notes" is down: it ended before it answered.*again in 1 s\.$/su),
       next: 'Use another tool, or try again later.',
     });
     expect(JSON.stringify(refused)).not.toContain('hunter2');

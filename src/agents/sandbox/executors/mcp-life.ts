@@ -3,10 +3,10 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
-import { type McpSession, openMcpSession } from './mcp-session.js';
+import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
 /** So many starts in a row that led to no answer cost nothing; then there is a pause, and each is twice the one before. */
 const FREE_STARTS = 3;
@@ -22,17 +22,23 @@ export interface McpLifeOptions {
   readonly now: () => number;
 }
 
-export type Reached = { ok: true; session: McpSession } | CallFailure;
+type Reached = { ok: true; session: McpSession } | CallFailure;
+
+interface Use {
+  readonly signal: AbortSignal;
+  /** Whether the work may be done a second time when the connection broke in the middle of the first. */
+  readonly repeatable: boolean;
+}
 
 export interface McpLife {
-  /** Keeps the server from being stopped. @returns a function that ends it */
-  hold(): () => void;
-  /** Starts it where it does not run. */
-  reach(signal: AbortSignal): Promise<Reached>;
-  /** It has answered a call, whatever it said. */
-  answered(): void;
-  /** The session is of no more use; the next call gets another. */
-  drop(session: McpSession): Promise<void>;
+  /**
+   * Works on the connection, and starts the server where it does not run. What the server has not seen is done once more on a
+   * new connection; what was lost on the way only if it may be repeated.
+   */
+  use<Answer extends { ok: true }>(
+    use: Use,
+    work: (session: McpSession) => Promise<Answer | McpRefusal>,
+  ): Promise<Answer | CallFailure>;
   /** Why it gets no calls now, for anybody. Undefined: it runs, or would be started. */
   whyDown(): string | undefined;
   /** Whether it was started, or a start of it has failed. */
@@ -65,7 +71,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         if (opening === mine) opening = undefined;
         way = undefined;
         isTried = true;
-        noteTrouble(describeThrown(error), { isStart: true });
+        noteTrouble(briefOf(error), { isStart: true });
         if (error instanceof McpFailure && error.lastWords !== '')
           onLastWords?.({ server: name, stderr: error.lastWords });
       },
@@ -112,36 +118,50 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return `The MCP server "${name}" is down: it ${trouble.reason}. It may be started again in ${seconds} s`;
   }
 
-  return {
-    hold() {
-      holders += 1;
-      clearTimeout(stopping);
-      return () => {
-        holders -= 1;
-        if (holders > 0 || isClosed) return;
-        stopping = setTimeout(() => void stop(), idleMs).unref();
-      };
-    },
-
-    async reach(signal) {
+  async function reach(signal: AbortSignal): Promise<Reached> {
+    try {
+      const running = isClosed ? undefined : await current(signal);
       if (isClosed) return fail('tool_unavailable', 'The executor of MCP tools is closed.');
+      if (running) return { ok: true, session: running };
+      const why = opening ? undefined : whyDown();
+      if (why !== undefined) return fail('tool_unavailable', `${why}.`);
+      return { ok: true, session: await orAborted(opening ?? open(), signal) };
+    } catch (error) {
+      if (signal.aborted) return fail('cancelled', `The MCP server "${name}" was still starting.`);
+      return fail('tool_unavailable', `The MCP server "${name}" ${describeThrown(error)}.`);
+    }
+  }
+
+  /** Keeps it from being stopped. */
+  function hold(): void {
+    holders += 1;
+    clearTimeout(stopping);
+  }
+
+  function release(): void {
+    holders -= 1;
+    if (holders === 0 && !isClosed) stopping = setTimeout(() => void stop(), idleMs).unref();
+  }
+
+  return {
+    async use({ signal, repeatable }, work) {
+      hold();
       try {
-        const running = await current(signal);
-        if (running) return { ok: true, session: running };
-        const why = opening ? undefined : whyDown();
-        if (why !== undefined) return fail('tool_unavailable', `${why}.`);
-        return { ok: true, session: await orAborted(opening ?? open(), signal) };
-      } catch (error) {
-        if (signal.aborted) return fail('cancelled', `The MCP server "${name}" was still starting.`);
-        return fail('tool_unavailable', `The MCP server "${name}" ${describeThrown(error)}.`);
+        for (let isSecond = false; ; isSecond = true) {
+          const reached = await reach(signal);
+          if (!reached.ok) return reached;
+          const answer = await work(reached.session);
+          if (answer.ok || answer.kind === 'refused') trouble = undefined;
+          else if (!signal.aborted) await drop(reached.session);
+          if (answer.ok) return answer;
+          const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
+          if (isSecond || !isAgain || signal.aborted) return toFailure(name, answer);
+        }
+      } finally {
+        release();
       }
     },
 
-    answered() {
-      trouble = undefined;
-    },
-
-    drop,
     whyDown,
     isTried: () => isTried,
     failure: () => (trouble?.isStart || whyDown() !== undefined ? trouble?.reason : undefined),
@@ -151,4 +171,16 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
       return stop();
     },
   };
+}
+
+function toFailure(server: string, { kind, reason }: McpRefusal): CallFailure {
+  const who = `The MCP server "${server}"`;
+  switch (kind) {
+    case 'not_sent':
+      return fail('tool_unavailable', `${who} can't be reached: ${reason}`);
+    case 'lost':
+      return fail('connection_lost', `${who} broke off in the middle of the call: ${reason}`);
+    case 'refused':
+      return fail('tool_failed', `${who} refused the call: ${reason}`);
+  }
 }

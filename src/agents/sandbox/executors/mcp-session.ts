@@ -13,16 +13,18 @@ import {
 } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
-import { isNeverConnected } from '../../../core/errors.js';
+import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import type { LogMessage, Progress } from '../../contracts.js';
 import type { ExecutorCall } from './executor.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
-export type McpAnswer =
-  | ({ ok: true } & McpContent)
-  | { ok: false; kind: 'not_sent' | 'lost' | 'refused'; reason: string };
+export interface McpRefusal {
+  readonly ok: false;
+  readonly kind: 'not_sent' | 'lost' | 'refused';
+  readonly reason: string;
+}
 
 export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | 'onProgress' | 'onLog'> {
   readonly name: string;
@@ -38,7 +40,7 @@ export interface McpSession {
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
   isOpen(): boolean;
-  callTool(call: McpToolCall): Promise<McpAnswer>;
+  callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal>;
   /** Ends the process, or gives the session back. Idempotent. */
   close(): Promise<void>;
 }
@@ -76,7 +78,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
         const answer = await client.callTool({ name, arguments: { ...input }, ..._meta }, options);
         return { ok: true, ...readContent(answer) };
       } catch (error) {
-        return { ok: false, ...readFailure(error) };
+        return readFailure(error);
       } finally {
         stopLogs();
       }
@@ -118,20 +120,22 @@ function listenToLogs(client: Client): Logs {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
-  const reason = failureReason(error);
+export function readFailure(error: unknown): McpRefusal {
+  const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => ({ ok: false, kind, reason });
   const status = statusOf(error);
-  if (error instanceof ProtocolError) return { kind: 'refused', reason };
-  if (status !== undefined) {
-    // By the specification of MCP, 404 says that the session has ended and must be opened anew.
-    if (status === 404) return { kind: 'not_sent', reason };
-    return { kind: status >= 500 ? 'lost' : 'refused', reason };
+  if (error instanceof ProtocolError) return end('refused');
+  // By the specification of MCP, 404 says that the session has ended and must be opened anew.
+  if (status === 404) return end('not_sent');
+  if (status !== undefined) return end(status >= 500 ? 'lost' : 'refused');
+  if (error instanceof z.core.$ZodError) return end('refused', NO_FORM);
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.InvalidResult) return end('refused', NO_FORM);
+    if (error.code === SdkErrorCode.NotConnected) return end('not_sent');
+    return end(LOST.includes(error.code) ? 'lost' : 'refused');
   }
-  const isOfForm = error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
-  if (isOfForm || error instanceof z.core.$ZodError)
-    return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
-  if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected) return { kind: 'not_sent', reason };
-  if (error instanceof SdkError) return { kind: LOST.includes(error.code) ? 'lost' : 'refused', reason };
   const { code } = Object(error instanceof Error ? error.cause : undefined);
-  return { kind: reason === 'Not connected' || isNeverConnected(String(code)) ? 'not_sent' : 'lost', reason };
+  const isUnsent = messageOf(error) === 'Not connected' || isNeverConnected(String(code));
+  return end(isUnsent ? 'not_sent' : 'lost');
 }
+
+const NO_FORM = 'the answer is not of the form of MCP';

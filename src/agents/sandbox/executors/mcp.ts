@@ -1,7 +1,4 @@
-/**
- * MCP tools: one connection a server, shared by all calls. A call that the server has not seen is made once more on a new
- * connection; one that was lost on the way only if it may be repeated.
- */
+/** MCP tools: one connection a server, shared by all calls. */
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
@@ -9,11 +6,12 @@ import { type McpServer, targetOf } from '../../../core/catalog/sources/mcp-serv
 import type { Tool } from '../../../core/catalog/tool.js';
 import type { ContentBlock } from '../../contracts.js';
 import { describeBlock } from '../cap-output.js';
-import { fail } from '../failure.js';
+import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
-import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
+import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
-import type { McpAnswer, McpContent } from './mcp-session.js';
+import { askForOffer, type McpOffered, type McpOfferRequest } from './mcp-offers.js';
+import type { McpContent } from './mcp-session.js';
 
 export interface McpExecutorOptions {
   /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
@@ -24,6 +22,14 @@ export interface McpExecutorOptions {
   readonly onLastWords?: McpLifeOptions['onLastWords'];
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
+}
+
+export interface McpExecutor extends Executor {
+  /**
+   * Asks a server for what it offers besides tools. Nobody's policy is asked.
+   * @param server its name in the configuration
+   */
+  ask(server: string, request: McpOfferRequest, signal?: AbortSignal): Promise<McpOffered | CallFailure>;
 }
 
 export const DEFAULT_IDLE_MS = 900_000;
@@ -37,7 +43,7 @@ export const DEFAULT_IDLE_MS = 900_000;
 export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
   { connectTimeoutMs = 30_000, idleMs = DEFAULT_IDLE_MS, onLastWords, now }: McpExecutorOptions = {},
-): Executor {
+): McpExecutor {
   const options = { connectTimeoutMs, idleMs, onLastWords, now: now ?? (() => performance.now()) };
   const known = new Map(
     Object.entries(servers).map(([name, server]) => [
@@ -66,48 +72,26 @@ export function createMcpExecutor(
       const target = readMcpTarget(call.tool);
       const life = lifeOf(call.tool);
       if (!target || !life) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
-      const release = life.hold();
-      try {
-        return await callOn(life, call, target);
-      } finally {
-        release();
-      }
+      const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema };
+      const answer = await life.use(call, (session) => session.callTool(asked));
+      return answer.ok ? readMcpContent(answer) : answer;
+    },
+
+    async ask(server, request, signal) {
+      const life = known.get(server)?.life;
+      if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
+      const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
+      const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      const use = { signal: patience, repeatable: true };
+      const offered = await life.use(use, ({ client }) => askForOffer(client, request, patience));
+      if (offered.ok || !timeout.aborted) return offered;
+      return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
     },
 
     async close() {
       await Promise.all([...known.values()].map(({ life }) => life.close()));
     },
   };
-}
-
-async function callOn(life: McpLife, call: ExecutorCall, { tool: name, server }: McpTarget): Promise<Executed> {
-  const { inputSchema } = call.tool;
-  for (let isSecond = false; ; isSecond = true) {
-    const reached = await life.reach(call.signal);
-    if (!reached.ok) return reached;
-    const answer = await reached.session.callTool({ ...call, name, inputSchema });
-    if (answer.ok || answer.kind === 'refused') life.answered();
-    else if (!call.signal.aborted) await life.drop(reached.session);
-    if (isSecond || !mayRepeat(answer, call)) return toExecuted(answer, server);
-  }
-}
-
-function mayRepeat(answer: McpAnswer, call: ExecutorCall): boolean {
-  if (answer.ok || call.signal.aborted) return false;
-  return answer.kind === 'not_sent' || (answer.kind === 'lost' && call.repeatable);
-}
-
-function toExecuted(answer: McpAnswer, server: string): Executed {
-  if (answer.ok) return readMcpContent(answer);
-  const who = `The MCP server "${server}"`;
-  switch (answer.kind) {
-    case 'not_sent':
-      return fail('tool_unavailable', `${who} can't be reached: ${answer.reason}`);
-    case 'lost':
-      return fail('connection_lost', `${who} broke off in the middle of the call: ${answer.reason}`);
-    case 'refused':
-      return fail('tool_failed', `${who} refused the call: ${answer.reason}`);
-  }
 }
 
 // Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it.

@@ -66,7 +66,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
 }
 
 /** What is wrong with the configuration is the operator's business. */
-const NOT_USABLE = 'its configuration is not usable';
+const NOT_USABLE = 'has a configuration that is not usable';
 
 type Read = { ok: true; server: McpServer } | { ok: false; problem: string };
 

@@ -29,7 +29,7 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 export async function listServerTools(server: McpServer, { timeoutMs, signal }: ReadContext): Promise<unknown[]> {
   const { client, patience, explain, close } = await connect(server, { timeoutMs, signal });
   try {
-    return client.getServerCapabilities()?.tools ? await orAborted(listPages(client, patience), patience) : [];
+    return client.getServerCapabilities()?.tools ? await orAborted(listTools(client, patience), patience) : [];
   } catch (error) {
     throw explain(error);
   } finally {
@@ -37,20 +37,32 @@ export async function listServerTools(server: McpServer, { timeoutMs, signal }: 
   }
 }
 
-async function listPages(client: Client, signal: AbortSignal): Promise<unknown[]> {
-  const tools: unknown[] = [];
+async function listTools(client: Client, signal: AbortSignal): Promise<unknown[]> {
+  return readPages(async (params) => {
+    const request = { method: 'tools/list', params } as const;
+    const { raw } = await client.request(request, rawPageSchema, { signal, timeout: NO_TIMEOUT_MS });
+    return { items: raw.tools, nextCursor: raw.nextCursor };
+  });
+}
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly nextCursor?: string | null | undefined;
+}
+
+/** A whole list of a server. @throws Error which says in what way it has no end */
+export async function readPages(readPage: (params: { cursor?: string }) => Promise<Page>): Promise<unknown[]> {
+  const all: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
   let characters = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const request = { method: 'tools/list', params } as const;
-    const { raw } = await client.request(request, rawPageSchema, { signal, timeout: NO_TIMEOUT_MS });
-    for (const tool of raw.tools) tools.push(tool);
-    characters += JSON.stringify(raw.tools).length;
+    const { items, nextCursor } = await readPage(cursor === undefined ? {} : { cursor });
+    for (const item of items) all.push(item);
+    characters += JSON.stringify(items).length;
     if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
-    cursor = raw.nextCursor ?? undefined;
-    if (cursor === undefined) return tools;
+    cursor = nextCursor ?? undefined;
+    if (cursor === undefined) return all;
     if (seen.has(cursor)) throw new Error('it gave one cursor twice, so its list has no end');
     seen.add(cursor);
   }
@@ -63,15 +75,15 @@ export interface Way {
   readonly era: 'any' | 'legacy' | 'modern';
 }
 
-/** Servers of before 2026-07-28 that leave what they do not know unanswered are taken for such after this time. */
+/** A process that leaves what it does not know unanswered is taken for one of before 2026-07-28 after this time. */
 const PROBE_TIMEOUT_MS = 5_000;
 const MODERN_VERSION = '2026-07-28';
 
-const NEGOTIATION: Readonly<Record<Way['era'], VersionNegotiationOptions>> = {
-  any: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-  legacy: { mode: 'legacy' },
-  modern: { mode: { pin: MODERN_VERSION } },
-};
+function negotiationOf({ era, wire }: Way): VersionNegotiationOptions {
+  if (era === 'legacy') return { mode: 'legacy' };
+  if (era === 'modern') return { mode: { pin: MODERN_VERSION } };
+  return { mode: 'auto', ...(wire === 'stdio' ? { probe: { timeoutMs: PROBE_TIMEOUT_MS } } : {}) };
+}
 
 interface ConnectOptions {
   readonly timeoutMs: number;
@@ -100,19 +112,20 @@ export async function connect(
   server: McpServer,
   { timeoutMs, signal, way = firstWay(server) }: ConnectOptions,
 ): Promise<Connection> {
-  // `explainer` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
+  // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
   const explain = (error: unknown) => {
     const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error);
-    return new McpFailure(what, lastWords(), { cause: error });
+    const brief = timeout.aborted ? `did not answer within ${timeoutMs} ms` : describeBriefly(server, error);
+    return new McpFailure(what, { brief, lastWords: lastWords(), cause: error });
   };
 
   async function open(one: Way): Promise<Opened> {
     const opened = createMcpTransport(server, one.wire);
     lastWords = opened.lastWords;
-    const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: NEGOTIATION[one.era] });
+    const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: negotiationOf(one) });
     try {
       // A process that does not read its input, or a hanging connection, must not outlive the signal.
       const connecting = client.connect(opened.transport, { signal: patience, timeout: NO_TIMEOUT_MS });
@@ -145,11 +158,7 @@ function firstWay(server: McpServer): Way {
 const NOT_STREAMABLE = [400, 404, 405];
 
 /** A question that an old server does not know may end it, also later than the answer was waited for. */
-const MAYBE_OLD: readonly string[] = [
-  SdkErrorCode.EraNegotiationFailed,
-  SdkErrorCode.RequestTimeout,
-  SdkErrorCode.ConnectionClosed,
-];
+const MAYBE_OLD: readonly string[] = [SdkErrorCode.EraNegotiationFailed, SdkErrorCode.ConnectionClosed];
 
 /** What to try after a failure: the handshake of before 2026-07-28, that revision alone, or SSE. */
 function wayAfter(error: unknown, { wire, era }: Way, server: McpServer): Way | undefined {
@@ -170,6 +179,22 @@ function describeFailure(server: McpServer, error: unknown): string {
   const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
   return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
+
+function describeBriefly(server: McpServer, error: unknown): string {
+  const status = statusOf(error);
+  if (status !== undefined) return `answered with HTTP ${status}`;
+  const [code] = [error, Object(error).cause]
+    .map((one) => Object(one).code)
+    .filter((one) => SYSTEM_CODE.test(String(one)));
+  if (error instanceof SdkError)
+    return error.code === SdkErrorCode.ConnectionClosed ? 'ended before it answered' : NOT_OF_FORM;
+  if (code === undefined) return NOT_OF_FORM;
+  return 'command' in server ? `could not be started (${code})` : `could not be reached (${code})`;
+}
+
+const NOT_OF_FORM = 'did not answer as MCP asks for';
+/** Of Node, for example ENOENT and ECONNREFUSED. */
+const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{2,40}$/u;
 
 export function failureReason(error: unknown): string {
   const status = statusOf(error);

@@ -90,18 +90,32 @@ export function targetOf(told: McpServer): string {
   return createHash('sha256').update(target).digest('hex').slice(0, 16);
 }
 
-/** What a server did, for anybody. What its process wrote on stderr may hold keys and paths: it is for operators alone. */
+export interface McpFailureFacts {
+  /** What it did, in words of Winnow alone: others than its callers read it, too. */
+  readonly brief: string;
+  /** What its process wrote on stderr, which may hold keys and paths. */
+  readonly lastWords: string;
+  readonly cause: unknown;
+}
+
+/** What a server did, and what to do: for whoever called it. */
 export class McpFailure extends Error {
-  constructor(
-    message: string,
-    readonly lastWords: string,
-    options: ErrorOptions,
-  ) {
-    super(message, options);
+  readonly brief: string;
+  readonly lastWords: string;
+
+  constructor(message: string, { brief, lastWords, cause }: McpFailureFacts) {
+    super(message, { cause });
+    this.brief = brief;
+    this.lastWords = lastWords;
   }
 
   /** With what it wrote on stderr last. */
   get forOperators(): string {
     return this.lastWords === '' ? this.message : `${this.message}; its stderr ends with: ${this.lastWords}`;
   }
+}
+
+/** What a server did, for anybody. */
+export function briefOf(error: unknown): string {
+  return error instanceof McpFailure ? error.brief : 'failed';
 }

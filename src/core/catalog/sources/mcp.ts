@@ -7,7 +7,7 @@ import { messageOf, throwIfCancelled } from '../../errors.js';
 import { riskOf } from '../risk.js';
 import { isObject } from '../schema/json.js';
 import { loadMcpConfig, type McpConfig } from './mcp-config.js';
-import { McpFailure, type McpServer, targetOf, toolNameOf } from './mcp-server.js';
+import { briefOf, McpFailure, type McpServer, targetOf, toolNameOf } from './mcp-server.js';
 import {
   describeSource,
   type ReadContext,
@@ -55,9 +55,9 @@ async function readServer(
     const issues = entries.length === 0 ? [empty] : [];
     return { origin, server, entries, issues };
   } catch (error) {
-    const reason = messageOf(error);
-    const what = error instanceof McpFailure ? error.forOperators : reason;
-    return { source: origin, error: sourceFailed(origin, what, error), server: { name: server, reason } };
+    const what = error instanceof McpFailure ? error.forOperators : messageOf(error);
+    const told = { name: server, reason: briefOf(error) };
+    return { source: origin, error: sourceFailed(origin, what, error), server: told };
   }
 }
 

@@ -21,7 +21,7 @@ export interface SourceFailure {
   /** The source as it was told, or `config#server` for one server of an MCP configuration. */
   readonly source: string;
   readonly error: WinnowError;
-  /** Of one MCP server: what it did, for anybody. What it wrote on stderr stands in the error alone, for operators. */
+  /** Of one MCP server: what it did, for anybody. What it said itself stands in the error alone, for operators. */
   readonly server?: { readonly name: string; readonly reason: string };
 }
 

@@ -6,8 +6,19 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { createTools } from './mcp-call-tools.mjs';
+import {
+  CallToolRequestSchema,
+  CompleteRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { createTools, OFFERS } from './mcp-call-tools.mjs';
 
 const [file, way = 'stdio'] = process.argv.slice(2);
 const journal = (line) => appendFileSync(file, `${line}\n`);
@@ -15,6 +26,14 @@ const refuse = () => {
   throw new McpError(ErrorCode.InvalidParams, 'unknown note');
 };
 const tools = createTools({ journal, refuse });
+const OTHER_REQUESTS = [
+  ['resources/list', ListResourcesRequestSchema],
+  ['resources/templates/list', ListResourceTemplatesRequestSchema],
+  ['resources/read', ReadResourceRequestSchema],
+  ['prompts/list', ListPromptsRequestSchema],
+  ['prompts/get', GetPromptRequestSchema],
+  ['completion/complete', CompleteRequestSchema],
+];
 const SERVE = { stdio: () => createToolServer().connect(new StdioServerTransport()), http: serveHttp, sse: serveSse };
 
 journal(`start ${process.pid}`);
@@ -22,7 +41,10 @@ await SERVE[way]();
 
 function createToolServer() {
   const info = { name: 'calls', version: '1.0.0' };
-  const server = new Server(info, { capabilities: { tools: {}, logging: {} } });
+  const capabilities = { tools: {}, logging: {}, resources: {}, prompts: {}, completions: {} };
+  const server = new Server(info, { capabilities });
+  for (const [method, schema] of OTHER_REQUESTS)
+    server.setRequestHandler(schema, ({ params }) => OFFERS[method](params));
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })),
   }));

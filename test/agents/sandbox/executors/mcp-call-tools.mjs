@@ -57,3 +57,21 @@ export const createTools = ({ journal, refuse }) => ({
     }),
   pid: () => text(String(process.pid)),
 });
+
+const RESOURCES = ['a', 'b'].map((name) => ({ uri: `note:///${name}`, name }));
+
+/** What the servers offer besides tools, by method; lists have one item a page. */
+export const OFFERS = {
+  'resources/list': ({ cursor = '0' } = {}) => {
+    const next = Number(cursor) + 1;
+    const resources = RESOURCES.slice(next - 1, next);
+    return { resources, ...(next < RESOURCES.length ? { nextCursor: String(next) } : {}) };
+  },
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'note:///{name}', name: 'notes' }] }),
+  'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'text/plain', text: `the text of ${uri}` }] }),
+  'prompts/list': () => ({ prompts: [{ name: 'sum_up', arguments: [{ name: 'note', required: true }] }] }),
+  'prompts/get': ({ arguments: { note } }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Sum up ${note}` } }],
+  }),
+  'completion/complete': ({ argument: { value } }) => ({ completion: { values: [`${value}lpha`] } }),
+};

@@ -7,9 +7,10 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
-import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/mcp-offers.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
 import { loadCatalog } from '../../../../src/core/catalog/load.js';
@@ -36,6 +37,7 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
   const journal = join(temporaryFolder(), 'journal');
   let server: McpServer;
   let running: ChildProcess | undefined;
+  let executor: McpExecutor;
   let sandbox: Sandbox;
 
   beforeAll(async () => {
@@ -48,7 +50,8 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
       const url = `http://127.0.0.1:${String(line.value).replace('port ', '')}/mcp`;
       server = { url, ...('type' in told ? { type: told.type } : {}) };
     }
-    sandbox = createSandbox({ executors: [createMcpExecutor({ notes: server })], limits: { timeoutMs: 20_000 } });
+    executor = createMcpExecutor({ notes: server });
+    sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 20_000 } });
   });
   afterAll(async () => {
     await sandbox.close();
@@ -98,6 +101,32 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
     expect(await call('refuse')).toMatchObject({ ok: false, reason: expect.stringContaining('unknown note') });
   });
 
+  it('is asked for resources, templates, prompts and completions', async () => {
+    const ref = { type: 'ref/prompt', name: 'sum_up' };
+    const rows: readonly [McpOfferRequest, object][] = [
+      [{ method: 'resources/list' }, { resources: [{ uri: 'note:///a' }, { uri: 'note:///b' }] }],
+      [{ method: 'resources/templates/list' }, { resourceTemplates: [{ uriTemplate: 'note:///{name}' }] }],
+      [
+        { method: 'resources/read', params: { uri: 'note:///a' } },
+        { contents: [{ uri: 'note:///a', mimeType: 'text/plain', text: 'the text of note:///a' }] },
+      ],
+      [{ method: 'prompts/list' }, { prompts: [{ name: 'sum_up' }] }],
+      [
+        { method: 'prompts/get', params: { name: 'sum_up', arguments: { note: 'a' } } },
+        { messages: [{ role: 'user', content: { type: 'text', text: 'Sum up a' } }] },
+      ],
+      [
+        { method: 'completion/complete', params: { ref, argument: { name: 'note', value: 'a' } } },
+        { completion: { values: ['alpha'] } },
+      ],
+    ];
+    for (const [request, result] of rows)
+      expect(await executor.ask('notes', request)).toMatchObject({ ok: true, result });
+    expect(await executor.ask('other', { method: 'prompts/list' })).toMatchObject({ code: 'not_runnable' });
+    const wrong = await executor.ask('notes', { method: 'resources/read', params: {} });
+    expect(wrong).toMatchObject({ code: 'tool_failed', reason: expect.stringContaining('refused the call') });
+  });
+
   it('tells its progress and what it logs, and hears of a cancellation', async () => {
     const told: (Progress | LogMessage)[] = [];
     const hear = (one: Progress | LogMessage) => void told.push(one);
@@ -127,9 +156,12 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
   });
 });
 
-describe('a server of before 2026-07-28 that knows nothing of that revision', () => {
+describe('the first question to a process', () => {
   const SERVER = resolve('fixtures/sources/mcp-server.mjs');
   const realTimeout = globalThis.setTimeout;
+  // The silence is waited for, but not for as long.
+  const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
+  beforeEach(() => void jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout));
   afterEach(() => void jest.restoreAllMocks());
 
   /** Reads what it is sent, and becomes the real server only when the first line is as it wants it. */
@@ -150,13 +182,32 @@ describe('a server of before 2026-07-28 that knows nothing of that revision', ()
     ['ends at it', 'process.exit(1)'],
     ['is silent about it', 'undefined'],
     ['answers nonsense to it', 'process.stdout.write("no JSON at all\\n")'],
-  ])('and %s is read all the same', async (_, otherwise) => {
-    // The silence is waited for, but not for as long.
-    const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+  ])('is of 2026-07-28: one of before that %s is read all the same', async (_, otherwise) => {
     const server = { command: process.execPath, args: ['-e', picky(otherwise), SERVER] };
     const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { notes: server } }] });
     expect(catalog.tools).toHaveLength(3);
+  });
+
+  it('is asked once more where it was not answered in time by one that knows nothing older', async () => {
+    const journal = join(temporaryFolder(), 'journal');
+    const late = `setTimeout(() => import(${JSON.stringify(MODERN)}), 500)`;
+    const notes = { command: process.execPath, args: ['--input-type=module', '-e', late, 'script', journal] };
+    const session = await openMcpSession(notes, { connectTimeoutMs: 20_000 });
+    expect(session.way).toEqual({ wire: 'stdio', era: 'modern' });
+    await session.close();
+  });
+});
+
+describe('a server that offers nothing but tools', () => {
+  it('has empty lists, and refuses the rest by name', async () => {
+    const notes = { command: process.execPath, args: [resolve('fixtures/sources/mcp-server.mjs'), 'notes'] };
+    const executor = createMcpExecutor({ notes });
+    expect(await executor.ask('notes', { method: 'resources/list' })).toEqual({ ok: true, result: { resources: [] } });
+    expect(await executor.ask('notes', { method: 'prompts/get', params: { name: 'a' } })).toMatchObject({
+      code: 'tool_failed',
+      reason: 'The MCP server "notes" refused the call: it offers no prompts',
+    });
+    await executor.close?.();
   });
 });
 

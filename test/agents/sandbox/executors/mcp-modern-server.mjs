@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createTools } from './mcp-call-tools.mjs';
+import { createTools, OFFERS } from './mcp-call-tools.mjs';
 
 const [file, way = 'stdio'] = process.argv.slice(2);
 const journal = (line) => appendFileSync(file, `${line}\n`);
@@ -21,7 +21,10 @@ if (way === 'http') serveHttp();
 else serveStdio(createToolServer, { legacy: 'reject' });
 
 function createToolServer() {
-  const server = new Server({ name: 'calls', version: '2.0.0' }, { capabilities: { tools: {}, logging: {} } });
+  const capabilities = { tools: {}, logging: {}, resources: {}, prompts: {}, completions: {} };
+  const server = new Server({ name: 'calls', version: '2.0.0' }, { capabilities });
+  for (const [method, answer] of Object.entries(OFFERS))
+    server.setRequestHandler(method, ({ params }) => answer(params));
   server.setRequestHandler('tools/list', () => ({
     tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })),
   }));

@@ -96,6 +96,6 @@ describe('a server whose configuration is wrong', () => {
     expect(read.messages).toEqual([expect.stringContaining(message)]);
     expect(read.messages).toEqual([expect.stringContaining('mcp.json#bad ')]);
     // Whoever only calls tools need not know what stands in the file.
-    expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'its configuration is not usable' });
+    expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'has a configuration that is not usable' });
   });
 });
