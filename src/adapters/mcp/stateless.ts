@@ -58,7 +58,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     parts,
     [
       ...sessionTools(router, byHandle),
-      ...(planner ? planningTools(router, planner) : []),
+      ...(planner ? planningTools(router, planner, plans !== undefined) : []),
       ...(plans ? [runTool(router, plans)] : []),
     ].map(withHandle),
   );
