@@ -374,6 +374,7 @@ describe('a client that listens', () => {
     await bob.heardOnce();
     expect((await bob.list()).map(({ name }) => name)).toEqual([...OWN, 'ask_user', 'of_bob']);
     expect((await ann.list()).map(({ name }) => name)).toEqual([...OWN, 'ask_user']);
+    expect([ann.heard(), bob.heard()]).toEqual([0, 1]);
     catalog = createCatalog([...TOOLS, ofBob, always('of_all')]);
     await world.agents.rebuild();
     await ann.heardOnce();
