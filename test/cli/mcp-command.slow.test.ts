@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { at, start } from './mcp-setup.js';
+import { openStore } from '../../src/agents/store/open-store.js';
+import { at, start, startModern } from './mcp-setup.js';
 
 it('winnow mcp asks the person at the client where the policy lets them decide', async () => {
   writeFileSync(at('self.yaml'), 'approvals: { self: ask }\n');
@@ -16,4 +17,31 @@ it('winnow mcp asks the person at the client where the policy lets them decide',
   expect(await ask('file_delete', { path: 'old.txt' })).toEqual({ gone: 'old.txt', for: 'ann' });
   expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
   expect(log()).not.toContain('nobody can grant');
+});
+
+it('winnow mcp serves a client of 2026-07-28: a plan is run, and the person is asked', async () => {
+  writeFileSync(at('self.yaml'), 'approvals: { self: ask }\n');
+  writeFileSync(at('no-planner.yaml'), 'mcp: { planner: false }\n');
+  const store = ['--store', at('modern.db')];
+  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--config', at('no-planner.yaml')];
+  const questions: string[] = [];
+  const { ask, list, client } = await startModern([...words, ...store, '--user', 'ann'], ({ message }) => {
+    questions.push(message);
+    return { action: 'accept', content: {} };
+  });
+  const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'run'];
+  expect((await list()).map(({ name }) => name)).toEqual(own);
+  const { session } = await ask('tool_enable', { names: ['file_delete'] });
+  const call = { tool: 'file_delete', arguments: { path: 'old.txt' }, session };
+  expect(await ask('tool_call', call)).toEqual({ gone: 'old.txt', for: 'ann' });
+  expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
+  const plan = { steps: [{ id: 's1', tool: 'file_list', arguments: {} }] };
+  expect(await ask('run', { plan })).toMatchObject({ state: 'done', steps: [{ output: ['old.txt'] }] });
+  await client.close();
+  const { sessions, close } = await openStore({ file: at('modern.db') });
+  // A handle outlives the process, and ends where nobody comes back to it; that of the run alone is over.
+  expect((await sessions.list({ limit: 10 })).filter(({ endedAt }) => endedAt === undefined)).toMatchObject([
+    { id: session, user: 'ann' },
+  ]);
+  await close();
 });

@@ -2,8 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { type Answer, openClient } from '../adapters/mcp/setup.js';
+import { type Answer, openClient, openModern } from '../adapters/mcp/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const tool = (name: string, risk: string, description: string, input: object = {}) => ({
@@ -31,15 +32,24 @@ writeFileSync(at('tools.json'), JSON.stringify({ tools: TOOLS }));
 writeFileSync(at('tools.mjs'), MODULE);
 
 /** As it stands in the configuration of a client, but for the loader that takes the place of a build. */
-export async function start(words: string[], answer?: Answer) {
+function processOf(words: readonly string[]) {
   const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
-  const transport = new StdioClientTransport({
+  return {
     command: process.execPath,
     args: ['--import', loader, resolve('src/cli/main.ts'), 'mcp', '--catalog', at('tools.json'), ...words],
     env: { ...Object.fromEntries(env.map(([name, value]) => [name, value ?? ''])), WINNOW_LOG_LEVEL: 'info' },
-    stderr: 'pipe',
-  });
+    stderr: 'pipe' as const,
+  };
+}
+
+/** With a client of 2026-07-28. */
+export function startModern(words: string[], answer?: Answer) {
+  return openModern(new ModernTransport(processOf(words)), answer);
+}
+
+export async function start(words: string[], answer?: Answer) {
+  const transport = new StdioClientTransport(processOf(words));
   let stderr = '';
   transport.stderr?.on('data', (chunk) => {
     stderr += String(chunk);

@@ -101,12 +101,13 @@ const OPERATIONS = {
   },
   GET: {
     operationId: 'mcpListen',
-    summary: 'MCP: listen to what the server tells by itself, such as that the list of tools has changed',
+    summary:
+      'MCP before 2026-07-28: listen to what the server tells by itself, such as that the list of tools has changed',
   },
   DELETE: {
     answerType: 'none',
     operationId: 'mcpEnd',
-    summary: 'MCP: end the connection, with all that is enabled in it',
+    summary: 'MCP before 2026-07-28: end the connection, with all that is enabled in it',
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

@@ -64,7 +64,7 @@ export function createConnection(
   const router = asksPerson ? askingPerson(parts.router, person, (error) => report(error)) : parts.router;
   const answering = createAnswering(parts, [
     ...sessionTools(router, options),
-    ...(planner ? planningTools(router, planner) : []),
+    ...(planner ? planningTools(router, planner, plans !== undefined) : []),
     ...(plans ? [runTool(router, plans)] : []),
   ]);
   const { own, report, logged, toClient } = answering;

@@ -29,9 +29,14 @@ export interface Outcome<T> {
 }
 
 export interface Handles {
-  /** @throws WinnowError `not_found` for a handle that is not of this asker, and what the work throws */
-  within<T>(asker: Asker, named: Named, work: (session: string) => Promise<Outcome<T>>): Promise<T>;
+  /**
+   * @param unknown told why a handle is none of this asker
+   * @throws WinnowError, what the work throws
+   */
+  within<T>(asker: Asker, named: Named, work: Work<T>, unknown: (reason: string) => T): Promise<T>;
 }
+
+type Work<T> = (session: string) => Promise<Outcome<T>>;
 
 export interface HandleParts {
   router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession'>;
@@ -59,11 +64,15 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   /** Owner -> handles that were given and not named yet, oldest first. */
   const unnamed = new Map<string, Set<string>>();
 
-  async function find({ owner, caller }: Asker, handle: string): Promise<SessionView> {
-    const view = await router.session(handle, { caller });
-    if (keyOf(view) === keyOf(owner)) return view;
-    // In the words of the router: nobody learns that it exists.
-    throw new WinnowError('not_found', `There is no session "${handle.slice(0, 80)}". Open one first.`);
+  /** Undefined for a session of others, too: nobody learns that it exists. */
+  async function find({ owner, caller }: Asker, handle: string): Promise<SessionView | undefined> {
+    try {
+      const view = await router.session(handle, { caller });
+      return keyOf(view) === keyOf(owner) ? view : undefined;
+    } catch (error) {
+      if (error instanceof WinnowError && error.code === 'not_found') return undefined;
+      throw error;
+    }
   }
 
   async function followTurn({ id, activeAt }: SessionView, turn: string | undefined): Promise<Use> {
@@ -100,9 +109,10 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   }
 
   return {
-    async within(asker, { handle, isOwn = false, turn }, work) {
+    async within(asker, { handle, isOwn = false, turn }, work, unknown) {
       const key = keyOf(asker.owner);
       const view = handle === undefined ? await router.createSession(asker.owner) : await find(asker, handle);
+      if (!view) return unknown(`There is no session "${handle?.slice(0, 80)}".`);
       const { id } = view;
       if (handle !== undefined) forget(key, id);
       const use = await followTurn(view, turn);

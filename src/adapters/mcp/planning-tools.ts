@@ -34,15 +34,16 @@ const planAnswerSchema = z.discriminatedUnion('kind', [
 ]);
 const HINTS = { readOnlyHint: true, openWorldHint: false } as const;
 
-export function planningTools(router: Router, planner: PlanningPlanner): OwnTool[] {
+/** @param canRun there is a tool `run` beside them. Default: false */
+export function planningTools(router: Router, planner: PlanningPlanner, canRun = false): OwnTool[] {
+  const next = canRun ? 'run runs the plan as it is.' : 'enable the tools with tool_enable and call them.';
   return [
     ownTool({
       name: 'plan',
       title: 'Write a plan',
       description:
         'Turns a request into checked steps over the tools of this server: which tools with which arguments, in which ' +
-        'order; "${s1.field}" stands for a field of the result of step s1. It runs nothing: enable the tools with ' +
-        'tool_enable and call them. May take a while.',
+        `order; "\${s1.field}" stands for a field of the result of step s1. It runs nothing: ${next} May take a while.`,
       input: inputSchema,
       output: planAnswerSchema,
       hints: HINTS,

@@ -14,7 +14,6 @@ import {
 import { z } from 'zod';
 import type { CallInput } from '../../agents/contracts.js';
 import { clientName } from '../../agents/meta-tools.js';
-import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
 import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from './answering.js';
 import { failed } from './answers.js';
@@ -47,7 +46,7 @@ const LIST_TTL_MS = 60_000;
 /** What the server says of itself changes with its configuration. */
 const DISCOVER_TTL_MS = 3_600_000;
 
-/** In the `_meta` of a call of a tool that is always on: the session, which has no place in its arguments. */
+/** In the `_meta` of a call: the session, which has no place in the arguments of a tool that is always on. */
 const SESSION_KEY = 'winnow/session';
 const handleSchema = z.object({ session: z.string().min(1).max(128).optional() });
 
@@ -58,7 +57,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     parts,
     [
       ...sessionTools(router, byHandle),
-      ...(planner ? planningTools(router, planner) : []),
+      ...(planner ? planningTools(router, planner, plans !== undefined) : []),
       ...(plans ? [runTool(router, plans)] : []),
     ].map(withHandle),
   );
@@ -89,7 +88,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   ): Promise<CallToolResult | InputRequiredResult> {
     try {
       const tool = own.tools.get(name);
-      const { session, ...rest } = tool ? given : { ...given, session: asked._meta?.[SESSION_KEY] };
+      const { session = asked._meta?.[SESSION_KEY], ...rest } = tool ? given : {};
       const begun = asked.requestState<ReturnType<typeof readState>>();
       const { session: handle } = parseInput(handleSchema, { session });
       const isOwn = handle === undefined && begun?.isOwn !== false;
@@ -111,18 +110,16 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   }
 
   /** In the session that is named, or in a new one, which the answer names where there is a reason to come again. */
-  async function within(asker: Asker, named: Named, work: (session: string) => Promise<OwnAnswer>): Promise<OwnAnswer> {
-    try {
-      return await handles.within(asker, named, async (session) => {
-        const answer = await work(session);
-        const isKept = comesBack(answer);
-        return { value: isKept ? withSession(answer, session) : answer, isKept };
-      });
-    } catch (error) {
-      if (named.handle === undefined || !(error instanceof WinnowError) || error.code !== 'not_found') throw error;
+  function within(asker: Asker, named: Named, work: (session: string) => Promise<OwnAnswer>): Promise<OwnAnswer> {
+    const answerIn = async (session: string) => {
+      const answer = await work(session);
+      const isKept = comesBack(answer);
+      return { value: isKept ? withSession(answer, session) : answer, isKept };
+    };
+    return handles.within(asker, named, answerIn, (reason): OwnAnswer => {
       const next = 'Call tool_search or tool_enable without a session, and name the one of the answer from then on.';
-      return { result: { ok: false, code: 'unknown_session', reason: error.message, next } };
-    }
+      return { result: { ok: false, code: 'unknown_session', reason, next } };
+    });
   }
 
   return {

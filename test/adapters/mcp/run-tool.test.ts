@@ -52,7 +52,12 @@ describe.each(Object.entries(OPEN))('run, for clients that are %s', (_, open) =>
     });
     expect(told).toEqual(expect.arrayContaining(['s1: running', 's1: done', 's2: needs_approval']));
     const { run, session, steps } = paused;
-    const resume = { resume: run, ...(session === undefined ? {} : { session }) };
+    const inSession = session === undefined ? {} : { session };
+    const resume = { resume: run, ...inSession };
+    expect(await ask('run', { resume: 'nothing', ...inSession })).toMatchObject({
+      code: 'not_found',
+      reason: expect.stringContaining('no plan run "nothing"'),
+    });
     await agents.router.approvals.grant(steps[1].approval, { by: { user: 'bob', roles: ['operator'] } });
     expect(await ask('run', resume)).toMatchObject({ run, state: 'done' });
     expect(runs).toEqual(['file_read a', 'file_delete hello']);
