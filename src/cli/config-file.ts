@@ -53,8 +53,10 @@ const promptsSchema = (path: PathSchema) => {
 const serverSchema = z.strictObject({
   hostNames: z
     .array(z.string().min(1))
-    .default([])
-    .describe('Names, besides that of --host, under which others reach the server.'),
+    .optional()
+    .describe(
+      'The only names, besides that of --host, under which it is reached. Default: any where callers give a proof.',
+    ),
   concurrency: z
     .int()
     .min(1)
