@@ -181,7 +181,15 @@ async function configSchema(path: PathSchema, names: readonly string[]) {
 export type ConfigFile = z.output<ReturnType<typeof fileSchema>> & Given;
 export type ModelBlock = NonNullable<ConfigFile['model']>;
 
-/** For editors, and for `winnow options`. */
+/** Of each section with its defaults; what the file lacks has them all. */
+export async function fillSections(config: ConfigFile): Promise<Record<string, unknown>> {
+  const filled = (Object.keys(SECTIONS) as SectionName[]).map(async (name) => {
+    return [name, (await SECTIONS[name]()).parse(config[name] ?? {})] as const;
+  });
+  return Object.fromEntries(await Promise.all(filled));
+}
+
+/** For editors, and for `winnow config keys`. */
 export async function configJsonSchema() {
   const schema = await configSchema(NO_PATH, [...Object.keys(SECTIONS), 'rerank']);
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
