@@ -50,6 +50,11 @@ const promptsSchema = (path: PathSchema) => {
   return z.strictObject(Object.fromEntries(entries) as Record<ReplaceableName, z.ZodOptional<PathSchema>>);
 };
 
+/** With a path, or as `*`, it would never be equal to what a browser sends, or to all. */
+function isOrigin(text: string): boolean {
+  return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
+}
+
 const serverSchema = z.strictObject({
   hostNames: z
     .array(z.string().min(1))
@@ -72,6 +77,15 @@ const serverSchema = z.strictObject({
     .min(1)
     .default(SERVER_DEFAULTS.stopTimeoutMs)
     .describe('Time that running requests get to end when the server stops, in ms.'),
+  cors: z
+    .strictObject({
+      origins: z
+        .array(z.string().refine(isOrigin, { error: 'an origin is expected, such as https://app.example' }))
+        .min(1)
+        .describe('Of pages that may ask, each with a proof of who it asks for; not under /mcp. Default: none.'),
+    })
+    .optional()
+    .describe('Needs auth; else pages of other places get nothing.'),
   readyModel: z.boolean().default(false).describe('GET /readyz asks the model, too, at most once a minute.'),
 });
 

@@ -98,7 +98,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { openAuth } = await import('../auth-setup.js');
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
-  const { hostNames, readyModel, ...options } = parseServerSettings(config.server);
+  const { hostNames, readyModel, cors, ...options } = parseServerSettings(config.server);
   const { http: hasMcp = true, planner: _, ...mcpOptions } = config.mcp ?? {};
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
@@ -110,7 +110,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     };
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;
     const askModel = readyModel ? () => askForOneToken(setup.model) : undefined;
-    const parts = { ...auth, plannerOf, planner, agents, mcp, options, logger, askModel, onClose: close };
+    const parts = { ...auth, cors, plannerOf, planner, agents, mcp, options, logger, askModel, onClose: close };
     return { app: create(parts), agents, tokenFile, ...facts };
   } catch (error) {
     await close();
