@@ -23,6 +23,7 @@ const ZONES: Readonly<Record<string, readonly string[]>> = {
 
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  '@fastify/cors': ['adapters/http/auth/'],
   '@fastify/swagger': ['adapters/http/'],
   '@fastify/swagger-ui': ['adapters/http/'],
   '@microsoft/recognizers-text-suite': ['core/planning/'],

@@ -50,11 +50,18 @@ const promptsSchema = (path: PathSchema) => {
   return z.strictObject(Object.fromEntries(entries) as Record<ReplaceableName, z.ZodOptional<PathSchema>>);
 };
 
+/** With a path, or as `*`, it would never be equal to what a browser sends, or to all. */
+function isOrigin(text: string): boolean {
+  return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
+}
+
 const serverSchema = z.strictObject({
   hostNames: z
     .array(z.string().min(1))
-    .default([])
-    .describe('Names, besides that of --host, under which others reach the server.'),
+    .optional()
+    .describe(
+      'The only names, besides that of --host, under which it is reached. Default: any where callers give a proof.',
+    ),
   concurrency: z
     .int()
     .min(1)
@@ -71,6 +78,15 @@ const serverSchema = z.strictObject({
     .default(SERVER_DEFAULTS.stopTimeoutMs)
     .describe('Time that running requests get to end when the server stops, in ms.'),
   console: z.boolean().default(true).describe('A web page at / to try requests, decide on approvals and look around.'),
+  cors: z
+    .strictObject({
+      origins: z
+        .array(z.string().refine(isOrigin, { error: 'an origin is expected, such as https://app.example' }))
+        .min(1)
+        .describe('Of pages that may ask, each with a proof of who it asks for; not under /mcp. Default: none.'),
+    })
+    .optional()
+    .describe('Needs auth; else pages of other places get nothing.'),
   readyModel: z.boolean().default(false).describe('GET /readyz asks the model, too, at most once a minute.'),
 });
 
@@ -186,7 +202,15 @@ async function configSchema(path: PathSchema, names: readonly string[]) {
 export type ConfigFile = z.output<ReturnType<typeof fileSchema>> & Given;
 export type ModelBlock = NonNullable<ConfigFile['model']>;
 
-/** For editors, and for `winnow options`. */
+/** Of each section with its defaults; what the file lacks has them all. */
+export async function fillSections(config: ConfigFile): Promise<Record<string, unknown>> {
+  const filled = (Object.keys(SECTIONS) as SectionName[]).map(async (name) => {
+    return [name, (await SECTIONS[name]()).parse(config[name] ?? {})] as const;
+  });
+  return Object.fromEntries(await Promise.all(filled));
+}
+
+/** For editors, and for `winnow config keys`. */
 export async function configJsonSchema() {
   const schema = await configSchema(NO_PATH, [...Object.keys(SECTIONS), 'rerank']);
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

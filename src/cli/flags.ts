@@ -19,7 +19,7 @@ export const PLANNING = {
   ...CONFIG,
   ...CATALOG,
   ...STRICT,
-  set: valued('--set <option=value>', 'an option of the planner; see winnow options; repeatable', assign),
+  set: valued('--set <option=value>', 'an option of the planner; see winnow config keys; repeatable', assign),
   maxTools: valued('--max-tools <number>', 'most tools that the plan is made of', wholeNumber),
   prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assign),
   model: text('--model <name>', 'model at the endpoint, or in the local store'),

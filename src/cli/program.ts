@@ -4,12 +4,12 @@ import { readVersion } from '../core/environment.js';
 import { withExamples } from './command.js';
 import { approvalsCommand } from './commands/approvals.js';
 import { completionCommand } from './commands/completion.js';
+import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
 import { evalCommand } from './commands/eval.js';
 import { initCommand } from './commands/init.js';
 import { mcpCommand } from './commands/mcp.js';
 import { modelCommand } from './commands/model.js';
-import { optionsCommand } from './commands/options.js';
 import { planCommand, selectCommand } from './commands/plan.js';
 import { policyCommand } from './commands/policy.js';
 import { auditCommand, telemetryCommand } from './commands/report.js';
@@ -30,7 +30,7 @@ export function createProgram(): Command {
     ...[initCommand(), doctorCommand(), planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand()],
     ...[toolsCommand(), policyCommand(), approvalsCommand(), auditCommand(), telemetryCommand()],
     ...[storeCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
-    ...[optionsCommand(), completionCommand(() => program)],
+    ...[configCommand(), completionCommand(() => program)],
   ];
   for (const one of commands) program.addCommand(one);
   letThrow(program);

@@ -158,7 +158,7 @@ describe('a file of tools in the place of the configuration', () => {
 
 describe('the JSON Schema of the file', () => {
   it('describes each key, and gives each its default, in words or as a value', async () => {
-    const rows = JSON.parse(await textOf(['options', '--json']));
+    const rows = JSON.parse(await textOf(['config', 'keys', '--json']));
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ description }: { description: string }) => description === '')).toEqual([]);
     expect(rows).toContainEqual(expect.objectContaining({ key: 'options.maxTools', default: 8, type: 'integer' }));
@@ -175,7 +175,7 @@ describe('the JSON Schema of the file', () => {
   });
 
   it('is what an editor needs: known keys only, with ranges and choices', async () => {
-    const schema = JSON.parse(await textOf(['options', '--json-schema']));
+    const schema = JSON.parse(await textOf(['config', 'keys', '--json-schema']));
     expect(schema).toMatchObject({
       $schema: expect.stringContaining('json-schema.org'),
       additionalProperties: false,
@@ -188,13 +188,14 @@ describe('the JSON Schema of the file', () => {
   });
 
   it('is shown for people, all of it or what has a word', async () => {
-    const all = await textOf(['options']);
+    const all = await textOf(['config', 'keys']);
     expect(all).toContain('options.maxTools = 8  integer\n    Most tools that selection hands on');
     expect(all).toContain('sourceTimeoutMs  integer\n    For one URL, ');
-    const some = await textOf(['options', 'quotas.']);
-    expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(6);
+    const some = await textOf(['config', 'keys', 'quotas.']);
+    expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(7);
     expect(some).not.toContain('sandbox');
-    expect(await textOf(['options', 'zzz'])).toBe('no option has "zzz"\n');
+    expect(await textOf(['config', 'keys', 'zzz'])).toBe('no key has "zzz"\n');
+    expect(await textOf(['config', 'keys', 'timeoutMz'])).toBe('no key has "timeoutMz"; near: timeoutMs\n');
   });
 });
 

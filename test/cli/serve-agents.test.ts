@@ -3,6 +3,7 @@
 import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { request } from 'undici';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
@@ -128,6 +129,9 @@ it("lets nobody ask without a proof where others reach it, and keeps the operato
   const server = await serve(...words, '--host', '0.0.0.0');
   const opened = await server.ask('POST /v1/sessions', {}, { authorization: `Bearer ${process.env.ANN_TOKEN}` });
   expect(opened).toMatchObject({ user: 'ann', roles: ['lead'] });
+  // As a probe or another container names it.
+  const probe = await request(`${server.address}/healthz`, { headers: { host: 'winnow.default.svc' } });
+  expect(probe.statusCode).toBe(200);
   expect(await server.ask('POST /v1/sessions', {})).toMatchObject({ user: 'ann', roles: [] });
   expect(await server.ask('GET /v1/audit', undefined, { authorization: 'Bearer nothing' })).toMatchObject({
     status: 401,

@@ -89,8 +89,10 @@ export function createServer({
   addAuth(app, parts);
   // For files of /docs that are not there: all other unknown paths end above.
   app.setNotFoundHandler((request, reply) => sendUnknownPath(app, request, reply));
-  app.addHook('onRequest', async (request, reply) =>
-    request.is404 ? sendUnknownPath(app, request, reply) : undefined,
+  app.after(() =>
+    app.addHook('onRequest', async (request, reply) =>
+      request.is404 ? sendUnknownPath(app, request, reply) : undefined,
+    ),
   );
   const { heartbeatMs } = options;
   const gate = createGate(options.concurrency);

@@ -2,6 +2,7 @@
  * The way down: nothing new is taken, what runs may end until the limit, then it is cancelled and connections are
  * cut. Hooks of `onClose` come after that, so a model is closed when nobody uses it any more.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 export interface Stop {
@@ -12,6 +13,12 @@ export interface Stop {
 
 /** For the answers of cancelled requests to get out, in milliseconds. */
 const LAST_WORDS_MS = 500;
+
+/**
+ * For what has reached this machine to be read, in milliseconds. A connection without a request that was read is closed as
+ * idle, and a request on its way to it would be lost without a word.
+ */
+const READING_MS = 20;
 
 export function addGracefulStop(app: FastifyInstance, { stopTimeoutMs }: { stopTimeoutMs: number }): Stop {
   const limit = new AbortController();
@@ -24,6 +31,7 @@ export function addGracefulStop(app: FastifyInstance, { stopTimeoutMs }: { stopT
   app.addHook('preClose', async () => {
     isStopping = true;
     timer = setTimeout(atLimit, stopTimeoutMs);
+    await wait(READING_MS);
   });
   // Else a connection that is kept alive would hold the server open after its last answer.
   app.addHook('onSend', async (_request, reply) => {

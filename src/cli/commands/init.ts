@@ -93,8 +93,8 @@ function renderConfig(sources: readonly FoundSource[]): string {
   const catalog = sources.map(
     ({ path, what }) => `  - ${/^[\w./-]+$/u.test(path) ? path : JSON.stringify(path)} # ${what}`,
   );
-  return `# Configuration of Winnow. Each key may be left out; "winnow options" shows all, with defaults and units.
-# An editor knows the keys by "winnow options --json-schema > winnow.schema.json" and this line:
+  return `# Configuration of Winnow. Each key may be left out; "winnow config keys" shows all, with defaults and units.
+# An editor knows the keys by "winnow config keys --json-schema > winnow.schema.json" and this line:
 # yaml-language-server: $schema=winnow.schema.json
 
 # Sources of tools: files of tools, OpenAPI documents, MCP configurations, folders of skills, URLs.

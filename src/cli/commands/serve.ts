@@ -100,7 +100,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { openAuth } = await import('../auth-setup.js');
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
-  const { hostNames, readyModel, console: hasConsole, ...options } = parseServerSettings(config.server);
+  const { hostNames, readyModel, cors, console: hasConsole, ...options } = parseServerSettings(config.server);
   const { http: hasMcp = true, planner: _, ...mcpOptions } = config.mcp ?? {};
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
@@ -114,7 +114,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;
     const askModel = readyModel ? () => askForOneToken(setup.model) : undefined;
     const pages = hasConsole ? await readConsole() : undefined;
-    const parts = { ...auth, plannerOf, planner, agents, mcp, pages, options, logger, askModel, onClose: close };
+    const shared = { ...auth, cors, plannerOf, planner, agents };
+    const parts = { ...shared, mcp, pages, options, logger, askModel, onClose: close };
     return { app: create(parts), agents, tokenFile, pages, ...facts };
   } catch (error) {
     await close();

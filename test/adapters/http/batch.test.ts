@@ -5,7 +5,16 @@ import { WinnowError } from '../../../src/core/errors.js';
 import type { Planner } from '../../../src/core/planner.js';
 import type { PlanResult } from '../../../src/core/result.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { ASKED, answeringPlanner, parseEvents, plannerOf, post, startServer, throwingPlanner } from './setup.js';
+import {
+  ASKED,
+  answeringPlanner,
+  closeAtOnce,
+  parseEvents,
+  plannerOf,
+  post,
+  startServer,
+  throwingPlanner,
+} from './setup.js';
 
 /** Answers when the test says so; who asked is known by the message. */
 function createHeldPlanner() {
@@ -116,7 +125,7 @@ describe('POST /v1/plans', () => {
     await until(1);
     leaving.abort();
     await expect(batch).rejects.toThrow();
-    await app.close();
+    await closeAtOnce(app);
     expect(begun).toEqual(['a']);
   });
 

@@ -29,6 +29,8 @@ const TOLD = [
   'overloaded',
   'quota_exceeded',
   'conflict',
+  'key_reused',
+  'outcome_unknown',
   'cancelled',
 ];
 

@@ -5,7 +5,7 @@ import { WinnowError } from '../../../core/errors.js';
 import type { Stop } from '../graceful-stop.js';
 
 export const KEY_HEADER = 'idempotency-key';
-const REPLAYED_HEADER = 'idempotency-replayed';
+export const REPLAYED_HEADER = 'idempotency-replayed';
 export const KEY_TEXT =
   'Yours for this request, up to 255 characters, for example a UUID. The same request with the same key is done once, and ' +
   `its answer is given again with \`${REPLAYED_HEADER}: true\`, for a day at least. What was refused leaves the key free. ` +

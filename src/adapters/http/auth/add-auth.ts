@@ -1,8 +1,11 @@
-/** The door of the server: pages stay outside, bodies are JSON, and each request below `/v1` or `/mcp` has a caller. */
+/** The door of the server: pages stay outside but for those named, bodies are JSON, and each request below `/v1` or `/mcp` has a caller. */
+import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WinnowError } from '../../../core/errors.js';
+import { KEY_HEADER, REPLAYED_HEADER } from '../agents/idempotency.js';
 import { requireOperator } from '../caller.js';
 import { MCP_PATH } from '../mcp-route.js';
+import { REQUEST_ID_HEADER } from '../problem.js';
 import { type Authenticate, createAuthenticate, type Identity } from './authenticate.js';
 import { createPageGuard, LOOPBACK_HOSTS } from './page-guard.js';
 
@@ -18,18 +21,41 @@ export interface AuthOptions {
   authenticate?: Authenticate | undefined;
   /** Names under which the server is reached, without ports. Default: those of this machine; any where callers prove who they are. */
   hostNames?: readonly string[] | undefined;
+  /** Pages of these origins may ask, with a proof of who they are. Default: none. */
+  cors?: { readonly origins: readonly string[] } | undefined;
 }
 
 const METRICS_PATH = '/metrics';
 
-/** What it throws, the error handler of the server answers. */
+/** What it throws, the error handler of the server answers. @throws WinnowError `invalid_option` */
 export function addAuth(app: FastifyInstance, options: AuthOptions): void {
   const { authenticate = createAuthenticate() } = options;
-  const guard = createPageGuard({ allowedHosts: allowedHosts(options) });
+  const origins = options.cors?.origins ?? [];
+  if (origins.length > 0 && authenticate.isOpen) throw new WinnowError('invalid_option', PAGES_NEED_PROOF);
+  const guard = createPageGuard({ allowedHosts: allowedHosts(options), origins });
   app.decorateRequest('identity');
   app.addHook('onRequest', async (request) => {
     const page = guard(isLinkToPage(request) ? { host: request.headers.host } : request.headers);
     if (page !== undefined) throw new WinnowError('forbidden', page);
+  });
+  // Between the two: a page can read why it was not let in, and one from elsewhere is not even told what it might ask.
+  if (origins.length > 0) app.register(cors, { ...CORS, origin: [...origins] });
+  app.after(() => addCallers(app, authenticate));
+}
+
+const PAGES_NEED_PROOF =
+  'server.cors: pages may ask only where each caller proves who they are. Set auth, or leave it out.';
+
+/** Without cookies: a proof is a header that the page itself sends. */
+const CORS = {
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  allowedHeaders: ['authorization', 'content-type', KEY_HEADER, REQUEST_ID_HEADER],
+  exposedHeaders: [REQUEST_ID_HEADER, REPLAYED_HEADER, 'retry-after'],
+  maxAge: 600,
+};
+
+function addCallers(app: FastifyInstance, authenticate: Authenticate): void {
+  app.addHook('onRequest', async (request) => {
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return;
     const isForOperators = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;

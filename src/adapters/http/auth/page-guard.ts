@@ -13,12 +13,14 @@ export interface PageGuardOptions {
    * proof of who they are.
    */
   allowedHosts: readonly string[] | undefined;
+  /** Pages of other places that may ask, for example `https://app.example`. Default: none. */
+  origins?: readonly string[] | undefined;
 }
 
 export type PageGuard = (headers: IncomingHttpHeaders) => string | undefined;
 
 /** @returns a function that says why a request is refused, or undefined */
-export function createPageGuard({ allowedHosts }: PageGuardOptions): PageGuard {
+export function createPageGuard({ allowedHosts, origins = [] }: PageGuardOptions): PageGuard {
   const allowed = allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase()));
   const named = new Set([...(allowed ?? [])].filter((host) => !LOOPBACK_HOSTS.includes(host)));
   return ({ host = '', origin, 'sec-fetch-site': site }) => {
@@ -28,7 +30,8 @@ export function createPageGuard({ allowedHosts }: PageGuardOptions): PageGuard {
     const from = urlOf(origin ?? '');
     const isOwn =
       from !== undefined && (from.host === urlOf(`${from.protocol}//${host}`)?.host || named.has(from.hostname));
-    if (origin !== undefined) return isOwn ? undefined : `Pages of "${origin.slice(0, 80)}" may not ask here.`;
+    if (origin !== undefined)
+      return isOwn || origins.includes(origin) ? undefined : `Pages of "${origin.slice(0, 80)}" may not ask here.`;
     return site === 'cross-site' || site === 'same-site' ? 'Pages of other places may not ask here.' : undefined;
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
-import { parseEvents } from '../setup.js';
+import { closeAtOnce, parseEvents } from '../setup.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, startAgentServer } from './setup.js';
 
 interface Sending {
@@ -153,6 +153,7 @@ describe('Idempotency-Key', () => {
     // It stops, takes nothing new, and is still there for what runs.
     while ((await send('/v1/sessions', {})).status !== 503);
     end();
+    await closeAtOnce(app);
     await closed;
     const next = await startAgentServer({ place: { file } });
     expect(await senderOf(next.url)(`${at}/call`, LIST, { key: 'k' })).toMatchObject({

@@ -1,0 +1,108 @@
+/** `winnow config`: every key of the configuration file, whether a file is usable, and what then holds, without a secret. */
+import type { Command } from 'commander';
+import { command, type FlagsOf, group, toggle } from '../command.js';
+import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { colours, print } from '../output.js';
+
+const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
+
+/** What of a JSON Schema is shown. */
+interface Shape {
+  description?: string;
+  default?: unknown;
+  type?: string;
+  enum?: readonly unknown[];
+  properties?: Record<string, Shape>;
+  items?: Shape;
+  anyOf?: readonly Shape[];
+}
+
+interface OptionRow {
+  key: string;
+  type: string;
+  /** As JSON. Undefined: there is none, or the description tells it. */
+  default: unknown;
+  description: string;
+}
+
+export function configCommand(): Command {
+  return group('config', 'the configuration file: its keys, a check, and what holds', 'winnow config check', [
+    keysCommand(),
+    command({
+      name: 'check',
+      about: 'is the file usable, with its policy, and are the secrets set? It asks no server: winnow doctor does',
+      flags: FLAGS,
+      examples: ['winnow config check', 'winnow config check -c winnow.yaml'],
+      async run(_, flags) {
+        const { readEffective } = await import('../effective-config.js');
+        const { file } = await readEffective(flags);
+        print(flags, { value: { ok: true, file }, text: `ok: ${file ?? 'no file, defaults hold'}` });
+      },
+    }),
+    command({
+      name: 'print',
+      about: 'what holds: flags over environment over file over defaults, as YAML; secrets are masked',
+      flags: FLAGS,
+      examples: ['winnow config print -c winnow.yaml', 'winnow config print --store agents.db --json'],
+      run: (_, flags) => printEffective(flags),
+    }),
+  ]);
+}
+
+async function printEffective(flags: FlagsOf<typeof FLAGS>): Promise<void> {
+  const { readEffective } = await import('../effective-config.js');
+  const { stringify } = await import('yaml');
+  const { config } = await readEffective(flags);
+  print(flags, { value: config, text: stringify(config, { lineWidth: 0 }).trimEnd() });
+}
+
+function keysCommand(): Command {
+  return command({
+    name: 'keys',
+    words: '[word]',
+    about: 'all keys with type, default and unit; a word shows those that have it',
+    flags: { ...JSON_OUTPUT, jsonSchema: toggle('--json-schema', 'the JSON Schema of the file, for editors') },
+    examples: [
+      'winnow config keys',
+      'winnow config keys sandbox',
+      'winnow config keys --json-schema > winnow.schema.json',
+    ],
+    async run([word = ''], flags) {
+      const { configJsonSchema } = await import('../config-file.js');
+      const schema = await configJsonSchema();
+      if (flags.jsonSchema) return print({ json: true }, { value: schema, text: '' });
+      const all = rowsOf(schema as Shape);
+      const rows = all.filter((row) => JSON.stringify(row).includes(word));
+      const text = rows.map(renderRow).join('\n') || `no key has "${word}"${await nearKeys(word, all)}`;
+      print(flags, { value: rows, text });
+    },
+  });
+}
+
+/** A slip is in a part of a key as well as in a whole one. */
+async function nearKeys(word: string, rows: readonly OptionRow[]): Promise<string> {
+  const { nearHint } = await import('../../core/nearest-name.js');
+  return nearHint(word, [...new Set(rows.flatMap(({ key }) => [key, ...key.split(/[.[\]]+/u)]))]);
+}
+
+/** A group of keys is told by its keys; one without words of its own has those of its group. */
+export function rowsOf({ properties = {}, description: ofGroup = '' }: Shape, before = ''): OptionRow[] {
+  return Object.entries(properties).flatMap(([name, shape]) => {
+    const key = `${before}${name}`;
+    const { description = ofGroup, default: byDefault, items } = shape;
+    if (shape.properties) return rowsOf({ ...shape, description }, `${key}.`);
+    if (items?.properties) return rowsOf({ ...items, description }, `${key}[].`);
+    return [{ key, type: typeOf(shape), default: byDefault, description }];
+  });
+}
+
+function typeOf({ type, enum: values, anyOf = [], items }: Shape): string {
+  if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
+  if (anyOf.length > 0) return anyOf.map(typeOf).join(' | ');
+  return type === 'array' && items ? `${typeOf(items)}[]` : (type ?? 'any');
+}
+
+function renderRow({ key, type, default: byDefault, description }: OptionRow): string {
+  const known = byDefault === undefined ? '' : ` = ${JSON.stringify(byDefault)}`;
+  return `${colours.bold(key)}${known}  ${colours.dim(type)}\n    ${description}`;
+}

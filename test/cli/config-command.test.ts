@@ -1,0 +1,89 @@
+/** `winnow config check` and `print`: what is wrong is named before a server starts, and what holds is shown without a secret. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { runHere } from './run-here.js';
+
+const folder = temporaryFolder();
+const SECRETS = {
+  OWN_KEY: 'the-key-of-the-endpoint',
+  HEADER_KEY: 'the-key-of-a-header',
+  ANN_TOKEN: 'the-token-of-ann-1234',
+  WINNOW_STORE: 'postgres://me:the-password@db.example/winnow?sslpassword=other-secret',
+};
+afterEach(() => {
+  for (const name of Object.keys(SECRETS)) delete process.env[name];
+});
+
+function written(text: string): string {
+  const file = join(folder, 'winnow.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+const WHOLE = `
+catalog: [tools.json]
+model:
+  baseUrl: https://model.example/v1
+  name: large
+  apiKeyEnv: OWN_KEY
+  headers: { x-key: "Key \${HEADER_KEY}", x-plain: written-into-the-file }
+options: { maxTools: 5 }
+auth: { tokens: [{ env: ANN_TOKEN, user: ann }] }
+`;
+
+describe('winnow config print', () => {
+  it('shows what holds, with defaults, flags and environment, and no secret', async () => {
+    Object.assign(process.env, SECRETS);
+    const words = ['config', 'print', '-c', written(WHOLE), '--model', 'larger', '--set', 'passthroughTools=3'];
+    const { stdout, exitCode } = await runHere(words);
+    expect(exitCode).toBe(0);
+    expect(parse(stdout)).toMatchObject({
+      catalog: [join(folder, 'tools.json')],
+      model: {
+        baseUrl: 'https://model.example/v1',
+        name: 'larger',
+        apiKey: '[masked]',
+        headers: { 'x-key': 'Key ${HEADER_KEY}', 'x-plain': '[masked]' },
+      },
+      options: { maxTools: 5, passthroughTools: 3 },
+      store: 'postgres://me:[masked]@db.example/winnow',
+      auth: { tokens: [{ env: 'ANN_TOKEN', user: 'ann', roles: [] }] },
+      server: { concurrency: 64 },
+      retention: { answers: 1 },
+      callLog: 'off',
+    });
+    const secrets = [...Object.values(SECRETS).slice(0, 3), 'the-password', 'other-secret', 'written-into-the-file'];
+    expect(secrets.filter((secret) => stdout.includes(secret))).toEqual([]);
+    const asJson = await runHere([...words, '--json']);
+    expect(JSON.parse(asJson.stdout)).toEqual(parse(stdout));
+  });
+
+  it('shows the defaults where there is no file', async () => {
+    const { stdout } = await runHere(['config', 'print']);
+    expect(parse(stdout)).toMatchObject({ options: { maxTools: 8 }, quotas: { sessions: 1_000 }, strict: false });
+  });
+});
+
+describe('winnow config check', () => {
+  it('says that all is well', async () => {
+    Object.assign(process.env, SECRETS);
+    const file = written(WHOLE);
+    expect(await runHere(['config', 'check', '-c', file])).toMatchObject({ exitCode: 0, stdout: `ok: ${file}\n` });
+  });
+
+  it.each([
+    ['a misspelt key, with the nearest one', 'catalogs: [a]\n', 'nearest: "catalog"'],
+    ['a misspelt key of a section', 'server: { concurency: 3 }\n', 'nearest: "concurrency"'],
+    ['a secret that is not set', WHOLE, 'OWN_KEY is not set'],
+    ['a token that is not set', 'auth: { tokens: [{ env: ANN_TOKEN, user: ann }] }\n', 'ANN_TOKEN is not set'],
+    ['a policy that is not there', 'policy: none.yaml\n', 'none.yaml'],
+    ['a value out of range', 'quotas: { sessions: 0 }\n', 'quotas.sessions'],
+  ])('names %s', async (_, text, part) => {
+    const { error, stdout } = await runHere(['config', 'check', '-c', written(text)]);
+    expect([Object(error).code, stdout]).toEqual(['invalid_option', '']);
+    expect(String(error)).toContain(part);
+  });
+});
