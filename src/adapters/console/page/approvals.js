@@ -11,7 +11,6 @@ import { parseObject, renderFailure } from './shell.js';
 
 /** What became of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
 
-const STATES = ['pending', 'granted', 'used', 'refused', 'expired'];
 const MOST = 200;
 
 /** @type {Page} */
@@ -113,10 +112,12 @@ function createApprovals(console) {
     render() {
       const { t } = console;
       return html`<h1>${t('approvals')}</h1>
-        <p class="row" role="group" aria-label=${t('approval_states')}>${STATES.map(
-          (state) =>
-            html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
-        )}</p>
+        <p class="row" role="group" aria-label=${t('approval_states')}>${t
+          .names('state')
+          .map(
+            (state) =>
+              html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
+          )}</p>
         ${renderFailure(failure, t)} ${renderFailure(undecided, t)}
         <p role="status" class="tone right">${done()?.text ?? ''}</p>
         ${shown.length === 0 && !failure && html`<p class="quiet">${t('nothing_waits')}</p>`}

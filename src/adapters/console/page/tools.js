@@ -23,6 +23,8 @@ export const toolsPage = { name: 'tools', title: 'tools', needs: 'listTools', cr
 function createTools(console) {
   const { api, update } = console;
   let tools = /** @type {readonly (ListedTool & {words: string})[]} */ ([]);
+  /** The same tools again leave the list as it stands. */
+  let lastText = '';
   let held = /** @type {readonly HeldTool[]} */ ([]);
   let failure = /** @type {Failure | undefined} */ (undefined);
   let heldFailure = /** @type {Failure | undefined} */ (undefined);
@@ -32,7 +34,11 @@ function createTools(console) {
   async function read() {
     const answer = /** @type {Answer<{tools: ListedTool[]}>} */ (await api.ask('GET v1/tools'));
     failure = answer.ok ? undefined : answer.failure;
-    if (answer.ok) tools = answer.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
+    const text = JSON.stringify(answer);
+    if (answer.ok && text !== lastText) {
+      lastText = text;
+      tools = answer.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
+    }
     isRead = true;
     if (console.has('listToolChanges')) await readHeld();
     update();

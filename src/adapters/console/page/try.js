@@ -57,12 +57,11 @@ function createTry(console) {
 
   const cancel = () => running?.abort();
 
+  /** A browser lends the clipboard to pages of this machine, or behind TLS. */
   async function copy() {
-    await navigator.clipboard?.writeText(JSON.stringify(result, null, 2)).then(
-      () => {
-        copied = true;
-      },
-      () => {},
+    copied = await navigator.clipboard.writeText(JSON.stringify(result, null, 2)).then(
+      () => true,
+      () => false,
     );
     update();
   }
@@ -120,7 +119,7 @@ function createTry(console) {
         ${
           result &&
           html`<p class="row">
-            <button type="button" @click=${copy}>${copied ? t('copied') : t('copy_json')}</button>
+            ${navigator.clipboard && html`<button type="button" @click=${copy}>${copied ? t('copied') : t('copy_json')}</button>`}
             <button type="button" @click=${save}>${t('save_case')}</button>
           </p>
           ${renderResult(result, { t, whyNot, visible, onWhyNot: explain })}`
