@@ -74,6 +74,8 @@ describe('the files of the console', () => {
     expect((await fetch(`${url}/`)).status).toBe(200);
     expect((await fetch(`${url}/console/app.js`)).status).toBe(200);
     expect((await fetch(`${url}/v1/tools`)).status).toBe(401);
+    const { paths } = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+    expect(Object.keys(paths).filter((path) => path === '/' || path.startsWith('/console'))).toEqual([]);
   });
 
   const OPENED = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };

@@ -127,8 +127,8 @@ export const figuresPage = {
             (
               entry,
             ) => html`<li class="card" data-learnt=${entry.id}><p><span class="badge">${t.of('learnt', entry.state)}</span> ${entry.explanation}</p>
-              <p class="row">${entry.state === 'proposed' && html`<button type="button" @click=${() => decide(entry, 'approve')}>${t('approve')}</button>`}
-              ${entry.state !== 'reverted' && html`<button type="button" @click=${() => decide(entry, 'revert')}>${t('revert')}</button>`}</p></li>`,
+              <p class="row"><button type="button" ?disabled=${entry.state !== 'proposed'} @click=${() => decide(entry, 'approve')}>${t('approve')}</button>
+              <button type="button" ?disabled=${entry.state === 'reverted'} @click=${() => decide(entry, 'revert')}>${t('revert')}</button></p></li>`,
           )}</ul>`;
       },
     };

@@ -16,6 +16,8 @@ export const tryPage = { name: 'try', title: 'try', needs: 'plan', create: creat
 /** @param {Console} console */
 function createTry(console) {
   const { api, update } = console;
+  /** As it is typed; undefined: what the address says. */
+  let draft = /** @type {string | undefined} */ (undefined);
   let more = '{}';
   let moreIssue = '';
   let stages = /** @type {TraceEvent[]} */ ([]);
@@ -99,12 +101,21 @@ function createTry(console) {
     run(event.currentTarget);
   }
 
+  /** @param {Event & {target: HTMLTextAreaElement}} event */
+  function onInput({ target }) {
+    draft = target.value;
+  }
+
   return {
+    /** A link with a request takes the place of what was typed. */
+    enter() {
+      if (console.view.message !== undefined) draft = undefined;
+    },
     render() {
       const { t, view } = console;
       return html`<h1>${t('try')}</h1>
         <form class="card" @submit=${onSubmit} @keydown=${onKey}>
-          <label>${t('request')} <textarea name="message" rows="3" required .value=${view.message ?? ''} placeholder=${t('request_example')}></textarea></label>
+          <label>${t('request')} <textarea name="message" rows="3" required .value=${draft ?? view.message ?? ''} @input=${onInput} placeholder=${t('request_example')}></textarea></label>
           <details><summary>${t('more_fields')}</summary>
             <label>${t('more_fields_help')} <textarea name="more" rows="4" spellcheck="false" .value=${more}></textarea></label></details>
           ${moreIssue !== '' && html`<p class="tone wrong" role="alert">${moreIssue}</p>`}
