@@ -146,6 +146,18 @@ inBrowser(`the page Approvals${skipped}`, () => {
     expect(noise).toEqual([]);
   });
 
+  it('shows what nobody would see in an argument, and leaves it in there where it is edited', async () => {
+    const { url, call } = await startWaiting();
+    await call('song\u202e3pm.exe');
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await page.locator('[data-argument="path"]', { hasText: 'song\\u{202e}3pm.exe' }).waitFor();
+    await button(page, 'Edit').click();
+    const written = await page.locator('[name="arguments"]').inputValue();
+    expect(written).toContain('song\\u202e3pm.exe');
+    expect(JSON.parse(written)).toEqual({ path: 'song\u202e3pm.exe' });
+    expect(noise).toEqual([]);
+  });
+
   it.each([
     [true, 'granted, by olga'],
     [false, 'The policy allows grants for one call only.'],

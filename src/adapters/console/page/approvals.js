@@ -1,6 +1,6 @@
 /** Approvals: what waits for a decision, exactly as it will run, and what was decided before. */
 
-import { formatDate, html } from '../../../page/format.js';
+import { formatDate, formatJson, html } from '../../../page/format.js';
 import { renderArguments } from './arguments.js';
 import { parseObject, renderFailure } from './shell.js';
 
@@ -188,7 +188,7 @@ function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onD
     ${
       isWaiting &&
       html`<form @submit=${submit}>
-      ${isEdited && html`<label>${t('edit_help')} <textarea name="arguments" rows="6" spellcheck="false" .value=${JSON.stringify(values, null, 2)}></textarea></label>`}
+      ${isEdited && html`<label>${t('edit_help')} <textarea name="arguments" rows="6" spellcheck="false" .value=${formatJson(values)}></textarea></label>`}
       <label>${t('your_reason')} <input name="reason" maxlength="1000" aria-label="${t('your_reason')}: ${tool}"></label>
       <p class="row">
         <button class="main" value="once" ?disabled=${isSending || isGone}>${isEdited ? t('approve_edited') : t('approve_once')}</button>

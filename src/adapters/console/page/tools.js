@@ -1,7 +1,7 @@
 /** Tools: sources, search as one types, filters, one tool with its schema, and definitions that wait for a look. */
 
 import { render } from 'lit-html';
-import { formatWhole, html } from '../../../page/format.js';
+import { formatJson, formatWhole, html } from '../../../page/format.js';
 import { renderDifference } from './arguments.js';
 import { renderFailure } from './shell.js';
 
@@ -207,8 +207,8 @@ function renderTool(tool, { t, name, back }) {
     ${title && html`<p>${title}</p>`}
     <p class="query">${description}</p>
     <dl class="facts">${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
-    <h2>${t('input_schema')}</h2><pre tabindex="0">${JSON.stringify(inputSchema, null, 2)}</pre>
-    ${outputSchema && html`<h2>${t('output_schema')}</h2><pre tabindex="0">${JSON.stringify(outputSchema, null, 2)}</pre>`}`;
+    <h2>${t('input_schema')}</h2><pre tabindex="0">${formatJson(inputSchema)}</pre>
+    ${outputSchema && html`<h2>${t('output_schema')}</h2><pre tabindex="0">${formatJson(outputSchema)}</pre>`}`;
 }
 
 /** @param {readonly HeldTool[]} held @param {{t: Words, accepted: ReadonlySet<string>, onAccept(one: HeldTool): void}} options */
