@@ -154,4 +154,14 @@ describe('the package', () => {
     const { stdout } = await run(process.execPath, [main, 'tools', 'list'], { cwd: consumer });
     expect(stdout).toContain('lookup_station_code');
   });
+
+  it('brings the files of the console and of the report', async () => {
+    const folder = join(consumer, 'node_modules/winnow-planner/dist');
+    const program = `
+      const { readConsole } = await import('${folder}/adapters/console/console.js');
+      const { readPageParts } = await import('${folder}/eval/report/page-parts.js');
+      console.log((await readConsole()).map(({ path }) => path).join(' '), (await readPageParts({ title: 't' })).tail.length);`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: consumer });
+    expect(stdout).toMatch(/^\/ .*\/console\/app\.js .*\/console\/lit-html\.js .* \d{5,}$/mu);
+  });
 });

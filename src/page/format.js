@@ -3,14 +3,41 @@ import * as lit from 'lit-html';
 
 /** @typedef {number | null | undefined} Value */
 
-/** Alone or in a list, `false` shows nothing. @param {unknown} value @returns {unknown} */
-const shown = (value) => (Array.isArray(value) ? value.map(shown) : value === false ? lit.nothing : value);
+/** What nobody sees, or what turns the direction of a text, as `visible-text.ts` has it; joiners inside words are none of it. */
+const UNSEEN =
+  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t]|\r\n)[\p{C}\p{Variation_Selector}]/gu;
 
-/** Text goes in as text only: nothing a case holds becomes markup. @param {TemplateStringsArray} strings @param {...unknown} values */
-export const html = (strings, ...values) => lit.html(strings, ...values.map(shown));
+/** Each such character as its code, `\u{202e}`: who reads a text must see what is in it. @param {string} text */
+export const spellUnseen = (text) =>
+  text.replace(UNSEEN, (found, joined) => joined ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
+
+/** A value as JSON to be edited, with such characters in the form of JSON. @param {unknown} value */
+export const formatJson = (value) =>
+  JSON.stringify(value, null, 2).replace(
+    UNSEEN,
+    (found, joined) =>
+      joined ??
+      found
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
+  );
+
+/** Alone or in a list, `false` shows nothing. @param {unknown} value @returns {unknown} */
+const shown = (value) => {
+  if (Array.isArray(value)) return value.map(shown);
+  return value === false ? lit.nothing : typeof value === 'string' ? spellUnseen(value) : value;
+};
+
+/** What is put into a field stays as it is. @param {TemplateStringsArray} strings @param {unknown[]} values */
+const allShown = (strings, values) =>
+  values.map((value, at) => (strings[at]?.endsWith('.value=') ? value : shown(value)));
+
+/** Text goes in as text only, and all of it is seen: nothing a case holds becomes markup. @param {TemplateStringsArray} strings @param {...unknown} values */
+export const html = (strings, ...values) => lit.html(strings, ...allShown(strings, values));
 
 /** @param {TemplateStringsArray} strings @param {...unknown} values */
-export const svg = (strings, ...values) => lit.svg(strings, ...values.map(shown));
+export const svg = (strings, ...values) => lit.svg(strings, ...allShown(strings, values));
 
 const NONE = '–';
 /** @param {Intl.NumberFormatOptions} options */

@@ -64,7 +64,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     await page.locator('[data-approval] [name="reason"]').fill('it is old');
     await button(page, 'Approve once').click();
     await page.getByRole('status').filter({ hasText: 'file_delete: granted, by olga.' }).waitFor();
-    await page.locator('[data-approval]').waitFor({ state: 'detached' });
+    expect(await text(page, '[data-expires]')).toBe('file_delete: granted, by olga.');
     expect(await page.title()).toBe('Approvals · Winnow');
     expect(await call('old.txt')).toMatchObject({ ok: true });
     expect(runs).toEqual(['file_delete old.txt']);
@@ -118,6 +118,46 @@ inBrowser(`the page Approvals${skipped}`, () => {
     expect(noise).toEqual([]);
   });
 
+  it('lets a click meet no other approval than the one that it was meant for', async () => {
+    const { url, ask, call, states } = await startWaiting();
+    const ids = [(await call('first.txt')).approval, (await call('second.txt')).approval];
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const cards = () =>
+      page.locator('[data-approval]').evaluateAll((all) => all.map((one) => one.getAttribute('data-approval')));
+    const placeOf = (id: string) => page.locator(`[data-approval="${id}"]`).boundingBox();
+    await page.locator(`[data-approval="${ids[1]}"]`).waitFor();
+    const place = await placeOf(ids[1]);
+    await page.locator(`[data-approval="${ids[1]}"] [name="reason"]`).fill('of the second');
+    await page.locator(`[data-approval="${ids[0]}"] [value="once"]`).dblclick();
+    await page.locator(`[data-approval="${ids[0]}"] [data-expires]`, { hasText: 'granted, by olga' }).waitFor();
+    expect(await states()).toEqual(['pending', 'granted']);
+    // One comes, and one is decided elsewhere: each card stays where it is, with what was typed into it.
+    ids.push((await call('third.txt')).approval);
+    await page.locator(`[data-approval="${ids[2]}"]`).waitFor();
+    await ask(`POST /v1/approvals/${ids[1]}/refuse`, { by: { user: 'bob' } });
+    await page.locator(`[data-approval="${ids[1]}"] [value="once"]:disabled`).waitFor();
+    expect(await cards()).toEqual(ids);
+    expect(await placeOf(ids[1])).toEqual(place);
+    expect(await page.locator(`[data-approval="${ids[1]}"] [name="reason"]`).inputValue()).toBe('of the second');
+    expect(await text(page, `[data-approval="${ids[1]}"] [data-expires]`)).toBe('It waits no more.');
+    await page.locator('[data-state="pending"]').click();
+    await page.locator(`[data-approval="${ids[0]}"]`).waitFor({ state: 'detached' });
+    expect(await cards()).toEqual([ids[2]]);
+    expect(noise).toEqual([]);
+  });
+
+  it('shows what nobody would see in an argument, and leaves it in there where it is edited', async () => {
+    const { url, call } = await startWaiting();
+    await call('song\u202e3pm.exe');
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await page.locator('[data-argument="path"]', { hasText: 'song\\u{202e}3pm.exe' }).waitFor();
+    await button(page, 'Edit').click();
+    const written = await page.locator('[name="arguments"]').inputValue();
+    expect(written).toContain('song\\u202e3pm.exe');
+    expect(JSON.parse(written)).toEqual({ path: 'song\u202e3pm.exe' });
+    expect(noise).toEqual([]);
+  });
+
   it.each([
     [true, 'granted, by olga'],
     [false, 'The policy allows grants for one call only.'],
@@ -139,6 +179,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     await page.locator('[data-waiting="1"]').waitFor();
     await page.getByRole('link', { name: 'Approvals' }).click();
     await page.locator('[data-approval]').waitFor();
+    expect(await page.locator('[name="reason"]').inputValue()).toBe('');
     expect(await text(page, '[data-argument="path"]')).toBe(`path ${MARKUP}`);
     expect(await page.locator('main img, main script').count()).toBe(0);
     await closeAtOnce(app);

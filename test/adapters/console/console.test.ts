@@ -4,7 +4,13 @@ import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
-import type { PlanResult } from '../../../src/core/result.js';
+import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
+import { heldToolSchema } from '../../../src/agents/definitions.js';
+import { indexStatusSchema } from '../../../src/agents/index/tool-index.js';
+import { approvalSchema, auditEntrySchema } from '../../../src/agents/records.js';
+import { flagSchema } from '../../../src/core/catalog/scan.js';
+import { RISKS } from '../../../src/core/catalog/tool.js';
+import { argumentSourcesSchema, type PlanResult, resultSchema, selectionSchema } from '../../../src/core/result.js';
 import { parseCase } from '../../../src/eval/case.js';
 import { configured, NO_MODEL, serve } from '../../cli/serve-setup.js';
 import { answeringPlanner, startServer } from '../http/setup.js';
@@ -68,6 +74,8 @@ describe('the files of the console', () => {
     expect((await fetch(`${url}/`)).status).toBe(200);
     expect((await fetch(`${url}/console/app.js`)).status).toBe(200);
     expect((await fetch(`${url}/v1/tools`)).status).toBe(401);
+    const { paths } = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+    expect(Object.keys(paths).filter((path) => path === '/' || path.startsWith('/console'))).toEqual([]);
   });
 
   const OPENED = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
@@ -110,6 +118,31 @@ describe('the words of the console', () => {
     const places = (text = '') => (text.match(/\{\w+\}/gu) ?? []).sort();
     for (const [word, text] of Object.entries(english))
       expect([word, places(chinese[word])]).toEqual([word, places(text)]);
+  });
+});
+
+describe('the words of the API', () => {
+  const { tools, mode, dropped } = selectionSchema.shape;
+  const { event, outcome } = auditEntrySchema.shape;
+  const names: [string, readonly string[]][] = [
+    ['via', tools.element.shape.via.options],
+    ['mode', mode.options],
+    ['dropped', dropped.element.shape.reason.options],
+    ['source', argumentSourcesSchema.valueType.shape.source.options],
+    ['kind', resultSchema.options.map(({ shape }) => shape.kind.value)],
+    ['risk', RISKS],
+    ['state', approvalSchema.shape.state.options],
+    ['event', event.options],
+    ['outcome', outcome.options],
+    ['held', heldToolSchema.shape.is.options],
+    ['flag', flagSchema.shape.kind.options],
+    ['learnt', learntEntrySchema.shape.state.options],
+    ['index', indexStatusSchema.shape.state.options],
+  ];
+  it.each(names)('are there for each %s, and for no other', (group, options) => {
+    const words = Object.keys(JSON.parse(readFileSync('src/adapters/console/page/words.en.json', 'utf8')));
+    const known = words.filter((word) => word.startsWith(`${group}.`)).map((word) => word.slice(group.length + 1));
+    expect(known.sort()).toEqual([...options].sort());
   });
 });
 

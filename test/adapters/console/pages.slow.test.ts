@@ -120,7 +120,10 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(await definitions.held()).toHaveLength(1);
     const proven = await browser.open(`${url}/#tools`, SIGNED_IN);
     await proven.page.getByRole('button', { name: 'Accept notes__add' }).click();
-    await proven.page.locator('[data-held]').waitFor({ state: 'detached' });
+    await proven.page.locator('[data-held] button:disabled', { hasText: 'Accepted' }).waitFor();
+    await proven.page.reload();
+    await shown(proven.page).filter({ hasText: 'tools' }).waitFor();
+    expect(await proven.page.locator('[data-held]').count()).toBe(0);
     expect(await definitions.held()).toEqual([]);
     expect([noise, proven.noise]).toEqual([[expect.stringContaining('401')], []]);
   });

@@ -68,10 +68,10 @@ const askFor = (tool, values, from) => {
 const mail = { to: ['priya@example.com'], subject: 'Budget sync', body: 'See you on Thursday at 10.' };
 const asked = await askFor('send_mail', mail, { to: 'step', subject: 'request', body: 'composed' });
 await router.approvals.grant(asked.approval.id, { by: { user: 'olga', roles: ['operator'] }, reason: 'as agreed' });
-const hotel = { hotel_id: 'h-204', check_in: '2026-12-03', check_out: '2026-12-05', guests: 2 };
-await askFor('book_hotel', hotel, { hotel_id: 'step', check_in: 'computed', check_out: 'computed', guests: 'unknown' });
 const later = { ...mail, body: 'See you on Friday at 10.' };
 await askFor('send_mail', later, { to: 'step', subject: 'request', body: 'composed' });
+const hotel = { hotel_id: 'h-204', check_in: '2026-12-03', check_out: '2026-12-05', guests: 2 };
+await askFor('book_hotel', hotel, { hotel_id: 'step', check_in: 'computed', check_out: 'computed', guests: 'unknown' });
 
 const browser = await startChromium();
 /** The page, as far down as it tells something. */
@@ -88,7 +88,7 @@ await shoot('console-try', `#try?${new URLSearchParams({ message: MESSAGE })}`, 
   height: 985,
   act: (page) => page.getByRole('button', { name: 'Plan', exact: true }).click(),
 });
-await shoot('console-approvals', '#approvals', { ready: '[data-approval] + [data-approval]', height: 610 });
+await shoot('console-approvals', '#approvals', { ready: '[data-approval] + [data-approval]', height: 700 });
 await browser.close();
 await app.close();
 await model.close();

@@ -225,6 +225,12 @@ inBrowser(`the page Try${skipped}`, () => {
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('message');
     await page.keyboard.type('sing');
+    // What is typed stays, whatever else is looked at meanwhile.
+    await page.evaluate("location.hash = '#tools'");
+    await page.locator('[data-tool]').first().waitFor();
+    await page.evaluate("location.hash = '#try'");
+    await page.locator('[name="message"]').focus();
+    expect(await page.locator('[name="message"]').inputValue()).toBe('sing');
     await page.keyboard.press('Control+Enter');
     await page.locator('[data-kind="unplannable"]').waitFor();
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');

@@ -1,6 +1,6 @@
 /** Approvals: what waits for a decision, exactly as it will run, and what was decided before. */
 
-import { formatDate, html } from '../../../page/format.js';
+import { formatDate, formatJson, html } from '../../../page/format.js';
 import { renderArguments } from './arguments.js';
 import { parseObject, renderFailure } from './shell.js';
 
@@ -11,7 +11,6 @@ import { parseObject, renderFailure } from './shell.js';
 
 /** What became of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
 
-const STATES = ['pending', 'granted', 'used', 'refused', 'expired'];
 const MOST = 200;
 
 /** @type {Page} */
@@ -41,9 +40,16 @@ function createApprovals(console) {
     ]);
     const answer = others ?? waiting;
     failure = answer.ok ? undefined : answer.failure;
-    if (waiting.ok) pending = waiting.value.approvals;
-    shown = answer.ok ? answer.value.approvals : [];
+    if (waiting.ok) pending = waiting.value.approvals.toReversed();
+    if (answer.ok) shown = others ? answer.value.approvals : inTheirPlaces(shown, pending);
     update();
+  }
+
+  function reset() {
+    [shown, undecided] = [[], undefined];
+    outcomes.clear();
+    editing.clear();
+    read();
   }
 
   /** @param {Approval} approval @param {HTMLFormElement} form @param {'once' | 'session' | 'refuse'} what */
@@ -69,7 +75,6 @@ function createApprovals(console) {
     undecided = answer.ok ? undefined : answer.failure;
     if (!answer.ok) return update();
     const { value } = answer;
-    if (value.ok) editing.delete(approval.id);
     tell(
       approval,
       value.ok
@@ -99,31 +104,29 @@ function createApprovals(console) {
     update();
   }
 
-  /** The decision that was made here, of one that no longer waits. */
-  const done = () =>
-    [...outcomes].filter(([id, { isDone }]) => isDone && !pending.some((one) => one.id === id)).at(-1)?.[1];
+  const lastDone = () => [...outcomes.values()].filter(({ isDone }) => isDone).at(-1);
 
   return {
     badge: () => pending.length,
     poll: read,
-    enter() {
-      undecided = undefined;
-      read();
-    },
+    enter: reset,
     render() {
       const { t } = console;
       return html`<h1>${t('approvals')}</h1>
-        <p class="row" role="group" aria-label=${t('approval_states')}>${STATES.map(
-          (state) =>
-            html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
-        )}</p>
+        <p class="row" role="group" aria-label=${t('approval_states')}>${t
+          .names('state')
+          .map(
+            (state) =>
+              html`<button type="button" data-state=${state} aria-pressed=${String(state === stateShown())} @click=${() => choose(state)}>${t.of('state', state)}</button>`,
+          )}</p>
         ${renderFailure(failure, t)} ${renderFailure(undecided, t)}
-        <p role="status" class="tone right">${done()?.text ?? ''}</p>
+        <p role="status" class="hidden">${lastDone()?.text ?? ''}</p>
         ${shown.length === 0 && !failure && html`<p class="quiet">${t('nothing_waits')}</p>`}
         <ul>${shown.map((approval) =>
           renderApproval(approval, {
             t,
             isSending,
+            isGone: !pending.some(({ id }) => id === approval.id),
             isEdited: editing.has(approval.id),
             outcome: outcomes.get(approval.id),
             onDecide: (form, what) => decide(approval, form, what),
@@ -136,21 +139,31 @@ function createApprovals(console) {
   /** @param {string} state */
   function choose(state) {
     console.show(state === 'pending' ? {} : { state });
-    read();
+    reset();
   }
+}
+
+/**
+ * What is on the page stays in its place, decided or not, and what is new comes below: no click meets the button of another.
+ * @param {readonly Approval[]} before @param {readonly Approval[]} now @returns {Approval[]}
+ */
+function inTheirPlaces(before, now) {
+  const known = new Set(before.map(({ id }) => id));
+  return [...before, ...now.filter(({ id }) => !known.has(id))];
 }
 
 /**
  * @param {Approval} approval
  * @param {object} options
  * @param {Words} options.t
- * @param {boolean} options.isSending
+ * @param {boolean} options.isSending A decision is on its way.
+ * @param {boolean} options.isGone It does not wait any more.
  * @param {boolean} options.isEdited
  * @param {Outcome | undefined} options.outcome
  * @param {(form: HTMLFormElement, what: 'once' | 'session' | 'refuse') => void} options.onDecide
  * @param {() => void} options.onEdit
  */
-function renderApproval(approval, { t, isSending, isEdited, outcome, onDecide, onEdit }) {
+function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onDecide, onEdit }) {
   const { id, tool, user, session, reason, sources, runs, last, state, granted, decidedBy, decidedAt } = approval;
   const values = Object(approval.arguments);
   const isWaiting = state === 'pending';
@@ -169,19 +182,19 @@ function renderApproval(approval, { t, isSending, isEdited, outcome, onDecide, o
     ${renderArguments(values, { t, sourceOf: (name) => sources?.[name]?.source, differences: last?.differences ?? [] })}
     ${granted && html`<h3>${t('granted_arguments')}</h3>${renderArguments(Object(granted.arguments), { t, sourceOf: () => undefined })}`}
     ${last && html`<p class="quiet">${last.differences.length === 0 ? t('same_as_last', { by: last.decidedBy, at: formatDate(last.decidedAt) }) : t('differs_from_last', { by: last.decidedBy, at: formatDate(last.decidedAt) })}</p>`}
-    ${isWaiting && html`<p data-expires><small>${leftOf(approval.expiresAt, t)}</small></p>`}
+    ${isWaiting && html`<p data-expires><small>${outcome?.isDone ? outcome.text : isGone ? t('waits_no_more') : leftOf(approval.expiresAt, t)}</small></p>`}
     ${decidedBy && html`<p class="quiet">${t('decided', { tool, state: t.of('state', state), by: decidedBy })} ${decidedAt && formatDate(decidedAt)}</p>`}
     ${outcome && !outcome.isDone && html`<div role="alert" class="card error"><p>${outcome.text}</p><ul>${outcome.issues.map((issue) => html`<li>${issue}</li>`)}</ul></div>`}
     ${
       isWaiting &&
       html`<form @submit=${submit}>
-      ${isEdited && html`<label>${t('edit_help')} <textarea name="arguments" rows="6" spellcheck="false" .value=${JSON.stringify(values, null, 2)}></textarea></label>`}
+      ${isEdited && html`<label>${t('edit_help')} <textarea name="arguments" rows="6" spellcheck="false" .value=${formatJson(values)}></textarea></label>`}
       <label>${t('your_reason')} <input name="reason" maxlength="1000" aria-label="${t('your_reason')}: ${tool}"></label>
       <p class="row">
-        <button class="main" value="once" ?disabled=${isSending}>${isEdited ? t('approve_edited') : t('approve_once')}</button>
-        <button value="session" ?disabled=${isSending}>${t('approve_session')}</button>
-        <button type="button" aria-pressed=${String(isEdited)} @click=${onEdit}>${t('edit')}</button>
-        <button value="refuse" class="refuse" ?disabled=${isSending}>${t('refuse')}</button>
+        <button class="main" value="once" ?disabled=${isSending || isGone}>${isEdited ? t('approve_edited') : t('approve_once')}</button>
+        <button value="session" ?disabled=${isSending || isGone}>${t('approve_session')}</button>
+        <button type="button" ?disabled=${isSending || isGone} aria-pressed=${String(isEdited)} @click=${onEdit}>${t('edit')}</button>
+        <button value="refuse" class="refuse" ?disabled=${isSending || isGone}>${t('refuse')}</button>
       </p></form>`
     }
   </li>`;

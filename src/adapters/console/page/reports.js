@@ -9,10 +9,6 @@ import { renderFailure, renderTable } from './shell.js';
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-/** Of the audit, as its schema names them. */
-const EVENTS = ['call', 'search', 'list', 'enable', 'disable', 'session_created', 'session_ended', 'turn'];
-const DECISIONS = ['approval_requested', 'approval_granted', 'approval_refused', 'approval_expired'];
-const OUTCOMES = ['allowed', 'denied', 'unknown', 'refused', 'needs_approval', 'failed', 'warned'];
 const MOST = 500;
 
 /** @type {Page} */
@@ -49,7 +45,7 @@ export const auditPage = {
         return html`<h1>${t('audit')}</h1>
           <search class="row">
             ${(/** @type {const} */ (['user', 'tool', 'session'])).map((name) => html`<input type="search" name=${name} aria-label=${t(name)} placeholder=${t(name)} .value=${view[name] ?? ''} @change=${change}>`)}
-            ${renderChoice('event', [...EVENTS, ...DECISIONS], { t, view, change })} ${renderChoice('outcome', OUTCOMES, { t, view, change })}
+            ${renderChoice('event', { t, view, change })} ${renderChoice('outcome', { t, view, change })}
           </search>
           ${renderFailure(failure, t)}
           <p role="status" class="quiet">${t('entries_shown', { count: formatWhole(entries.length) })}</p>
@@ -69,13 +65,9 @@ const renderEntry = (
     <td>${tool && html`<code>${tool}</code>`}</td><td>${user}</td>
     <td>${[code, reason].filter(Boolean).join(': ')} ${approval && html`<small>${t('approval')} ${approval}</small>`} ${session && html`<a href="#audit?${new URLSearchParams({ session })}"><small>${t('session')}</small></a>`}</td></tr>`;
 
-/** @param {'event' | 'outcome'} name @param {readonly string[]} values @param {{t: Words, view: Record<string, string>, change(event: Event): void}} options */
-const renderChoice = (
-  name,
-  values,
-  { t, view, change },
-) => html`<select name=${name} aria-label=${t(name)} @change=${change}>
-    <option value="" .selected=${!view[name]}>${t(name)}: ${t('all')}</option>${values.map((value) => html`<option value=${value} .selected=${view[name] === value}>${t.of(name, value)}</option>`)}</select>`;
+/** @param {'event' | 'outcome'} name @param {{t: Words, view: Record<string, string>, change(event: Event): void}} options */
+const renderChoice = (name, { t, view, change }) => html`<select name=${name} aria-label=${t(name)} @change=${change}>
+    <option value="" .selected=${!view[name]}>${t(name)}: ${t('all')}</option>${t.names(name).map((value) => html`<option value=${value} .selected=${view[name] === value}>${t.of(name, value)}</option>`)}</select>`;
 
 const GROUPS = ['tool', 'user', 'project', 'day'];
 const COUNTS = /** @type {const} */ (['searches', 'calls', 'errors', 'refused', 'enablements']);
@@ -135,8 +127,8 @@ export const figuresPage = {
             (
               entry,
             ) => html`<li class="card" data-learnt=${entry.id}><p><span class="badge">${t.of('learnt', entry.state)}</span> ${entry.explanation}</p>
-              <p class="row">${entry.state === 'proposed' && html`<button type="button" @click=${() => decide(entry, 'approve')}>${t('approve')}</button>`}
-              ${entry.state !== 'reverted' && html`<button type="button" @click=${() => decide(entry, 'revert')}>${t('revert')}</button>`}</p></li>`,
+              <p class="row"><button type="button" ?disabled=${entry.state !== 'proposed'} @click=${() => decide(entry, 'approve')}>${t('approve')}</button>
+              <button type="button" ?disabled=${entry.state === 'reverted'} @click=${() => decide(entry, 'revert')}>${t('revert')}</button></p></li>`,
           )}</ul>`;
       },
     };

@@ -76,7 +76,7 @@ function renderSelection(result, options) {
     ${tools.length > 0 && renderTable(t('selection'), [t('tool'), t('why_here'), t('rank'), t('probability')], rows)}
     ${dropped.length > 0 && html`<ul>${dropped.map((one) => html`<li data-dropped=${one.name}><code>${one.name}</code> ${t.of('dropped', one.reason)} ${one.suggestion && t('suggestion', { name: one.suggestion })}</li>`)}</ul>`}
     ${leftOut > 0 && html`<p class="quiet">${t('left_out_tools', { count: formatWhole(leftOut) })}</p>`}
-    <p><label>${t('why_not')} <input name="why-not" list="visible-tools" autocomplete="off" .value=${options.whyNot}
+    <p><label>${t('why_not')} <input name="why-not" autocomplete="off" .value=${options.whyNot}
       @change=${(/** @type {Event & {target: HTMLInputElement}} */ { target }) => onWhyNot(target.value.trim())}></label></p>
     ${options.whyNot !== '' && html`<p role="status" data-why-not>${explainTool(result, options)}</p>`}
   </section>`;

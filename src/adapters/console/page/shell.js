@@ -62,7 +62,7 @@ function renderProof(t, proof, onProof) {
     <summary>${proof.token ? t('signed_in', { name: proof.name || t('nobody') }) : t('sign_in')}</summary>
     <form class="card" @submit=${submit}>
       <p class="quiet">${t('token_help')}</p>
-      <label>${t('token')} <input name="token" type="password" autocomplete="off" spellcheck="false" .value=${proof.token}></label>
+      <label>${t('token')} <input name="token" type="password" pattern="[!-~]*" title=${t('token_form')} autocomplete="off" spellcheck="false" .value=${proof.token}></label>
       <label>${t('your_name')} <input name="name" autocomplete="username" maxlength="256" .value=${proof.name}></label>
       <p class="row"><button>${t('sign_in')}</button>
         ${proof.token && html`<button type="button" @click=${() => onProof({ token: '', name: proof.name })}>${t('sign_out')}</button>`}</p>

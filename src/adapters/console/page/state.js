@@ -1,5 +1,5 @@
 /** What is now: sessions, the index and the policy. Each page reads and shows one answer. */
-import { formatDate, formatWhole, html } from '../../../page/format.js';
+import { formatDate, formatJson, formatWhole, html } from '../../../page/format.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { Rebuilt } from '../../../agents/agents.ts' */
@@ -82,7 +82,7 @@ export const policyPage = {
             policy &&
             html`<dl class="facts"><dt>${t('version')}</dt><dd><code>${policy.version}</code></dd></dl>
             <ul>${policy.notes.map(({ level, message }) => html`<li class="tone ${level === 'problem' ? 'wrong' : 'rest'}" data-note=${level}>${message}</li>`)}</ul>
-            <pre tabindex="0" data-policy>${JSON.stringify(policy.settings, null, 2)}</pre>`
+            <pre tabindex="0" data-policy>${formatJson(policy.settings)}</pre>`
           }`;
       },
     };
@@ -131,7 +131,7 @@ export const indexPage = {
           ${renderFailure(failure, t)}
           ${facts && html`<dl class="facts" data-index=${status?.state}>${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`}
           ${status?.error && html`<p class="card error" role="alert">${status.error}</p>`}
-          ${status?.catalog && html`<pre tabindex="0" data-catalog>${JSON.stringify(status.catalog, null, 2)}</pre>`}
+          ${status?.catalog && html`<pre tabindex="0" data-catalog>${formatJson(status.catalog)}</pre>`}
           <p class="row"><button type="button" ?disabled=${isBuilding} @click=${() => read('POST v1/index/rebuild', {})}>${t('rebuild')}</button>
             <span role="status" class="quiet">${isBuilding ? t('rebuilding') : ''}</span></p>`;
       },

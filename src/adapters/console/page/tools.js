@@ -1,7 +1,7 @@
 /** Tools: sources, search as one types, filters, one tool with its schema, and definitions that wait for a look. */
 
 import { render } from 'lit-html';
-import { formatWhole, html } from '../../../page/format.js';
+import { formatJson, formatWhole, html } from '../../../page/format.js';
 import { renderDifference } from './arguments.js';
 import { renderFailure } from './shell.js';
 
@@ -23,7 +23,10 @@ export const toolsPage = { name: 'tools', title: 'tools', needs: 'listTools', cr
 function createTools(console) {
   const { api, update } = console;
   let tools = /** @type {readonly (ListedTool & {words: string})[]} */ ([]);
+  /** The same tools again leave the list as it stands. */
+  let lastText = '';
   let held = /** @type {readonly HeldTool[]} */ ([]);
+  let accepted = /** @type {Set<string>} */ (new Set());
   let failure = /** @type {Failure | undefined} */ (undefined);
   let heldFailure = /** @type {Failure | undefined} */ (undefined);
   let isRead = false;
@@ -32,21 +35,29 @@ function createTools(console) {
   async function read() {
     const answer = /** @type {Answer<{tools: ListedTool[]}>} */ (await api.ask('GET v1/tools'));
     failure = answer.ok ? undefined : answer.failure;
-    if (answer.ok) tools = answer.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
+    const text = JSON.stringify(answer);
+    if (answer.ok && text !== lastText) {
+      lastText = text;
+      tools = answer.value.tools.map((tool) => ({ ...tool, words: wordsOf(tool) }));
+    }
     isRead = true;
-    if (console.has('listToolChanges')) await readHeld();
     update();
   }
 
   async function readHeld() {
     const answer = /** @type {Answer<{held: HeldTool[]}>} */ (await api.ask('GET v1/tools/changes'));
-    held = answer.ok ? answer.value.held : [];
+    if (answer.ok) [held, accepted] = [answer.value.held, new Set()];
+    update();
   }
 
-  /** By its id what was looked at is taken, and no later definition. @param {HeldTool} one */
+  /**
+   * By its id what was looked at is taken, and no later definition. It stays in its place, so that no click meets another.
+   * @param {HeldTool} one
+   */
   async function accept({ id }) {
     const answer = await api.ask('POST v1/tools/changes/accept', { body: { ids: [id] } });
     heldFailure = answer.ok ? undefined : answer.failure;
+    if (answer.ok) accepted.add(id);
     if (answer.ok) await read();
     update();
   }
@@ -59,9 +70,11 @@ function createTools(console) {
 
   return {
     enter() {
-      if (!isRead || console.view.tool === undefined) read();
+      if (isRead && console.view.tool !== undefined) return;
+      read();
+      if (console.has('listToolChanges')) readHeld();
     },
-    badge: () => held.length,
+    badge: () => held.length - accepted.size,
     render() {
       const { t, view } = console;
       const one = view.tool === undefined ? undefined : tools.find(({ name }) => name === view.tool);
@@ -69,7 +82,7 @@ function createTools(console) {
       const shown = list.show(tools, { view, t });
       return html`<h1>${t('tools')}</h1>
         ${renderFailure(failure, t)} ${renderFailure(heldFailure, t)}
-        ${held.length > 0 && renderHeld(held, t, accept)}
+        ${held.length > 0 && renderHeld(held, { t, accepted, onAccept: accept })}
         ${renderSources(tools, t)}
         <search class="row"><input type="search" name="q" aria-label=${t('search_tools')} placeholder=${t('search_tools')} .value=${view.q ?? ''} @input=${change}>
           ${Object.entries(FILTERS).map(([name, label]) => renderFilter(name, t(label), { tools, t, chosen: view[name], change }))}</search>
@@ -194,19 +207,19 @@ function renderTool(tool, { t, name, back }) {
     ${title && html`<p>${title}</p>`}
     <p class="query">${description}</p>
     <dl class="facts">${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
-    <h2>${t('input_schema')}</h2><pre tabindex="0">${JSON.stringify(inputSchema, null, 2)}</pre>
-    ${outputSchema && html`<h2>${t('output_schema')}</h2><pre tabindex="0">${JSON.stringify(outputSchema, null, 2)}</pre>`}`;
+    <h2>${t('input_schema')}</h2><pre tabindex="0">${formatJson(inputSchema)}</pre>
+    ${outputSchema && html`<h2>${t('output_schema')}</h2><pre tabindex="0">${formatJson(outputSchema)}</pre>`}`;
 }
 
-/** @param {readonly HeldTool[]} held @param {Words} t @param {(one: HeldTool) => void} onAccept */
-function renderHeld(held, t, onAccept) {
+/** @param {readonly HeldTool[]} held @param {{t: Words, accepted: ReadonlySet<string>, onAccept(one: HeldTool): void}} options */
+function renderHeld(held, { t, accepted, onAccept }) {
   return html`<section aria-labelledby="held"><h2 id="held">${t('held')}</h2><p class="quiet">${t('held_help')}</p>
     <ul>${held.map(
       (one) => html`<li class="card extra" data-held=${one.name}>
         <h3><code>${one.name}</code> <span class="badge">${t.of('held', one.is)}</span> <small>${one.origin}</small></h3>
         ${one.flags.map(({ kind, where, excerpt, reason }) => html`<p class="tone wrong" data-flag=${kind}><b>${t.of('flag', kind)}</b> <code>${where}</code> ${reason} ${excerpt && html`<code>${excerpt}</code>`}</p>`)}
         <dl class="facts">${one.differences.map(({ field, before, now }) => html`<dt><code>${field}</code></dt><dd data-field=${field}>${renderDifference(before, now)}</dd>`)}</dl>
-        <p><button type="button" @click=${() => onAccept(one)}>${t('accept')}<span class="hidden"> ${one.name}</span></button></p>
+        <p><button type="button" ?disabled=${accepted.has(one.id)} @click=${() => onAccept(one)}>${accepted.has(one.id) ? t('accepted') : t('accept')}<span class="hidden"> ${one.name}</span></button></p>
       </li>`,
     )}</ul></section>`;
 }

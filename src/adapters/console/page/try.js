@@ -16,6 +16,8 @@ export const tryPage = { name: 'try', title: 'try', needs: 'plan', create: creat
 /** @param {Console} console */
 function createTry(console) {
   const { api, update } = console;
+  /** As it is typed; undefined: what the address says. */
+  let draft = /** @type {string | undefined} */ (undefined);
   let more = '{}';
   let moreIssue = '';
   let stages = /** @type {TraceEvent[]} */ ([]);
@@ -57,12 +59,11 @@ function createTry(console) {
 
   const cancel = () => running?.abort();
 
+  /** A browser lends the clipboard to pages of this machine, or behind TLS. */
   async function copy() {
-    await navigator.clipboard?.writeText(JSON.stringify(result, null, 2)).then(
-      () => {
-        copied = true;
-      },
-      () => {},
+    copied = await navigator.clipboard.writeText(JSON.stringify(result, null, 2)).then(
+      () => true,
+      () => false,
     );
     update();
   }
@@ -100,12 +101,21 @@ function createTry(console) {
     run(event.currentTarget);
   }
 
+  /** @param {Event & {target: HTMLTextAreaElement}} event */
+  function onInput({ target }) {
+    draft = target.value;
+  }
+
   return {
+    /** A link with a request takes the place of what was typed. */
+    enter() {
+      if (console.view.message !== undefined) draft = undefined;
+    },
     render() {
       const { t, view } = console;
       return html`<h1>${t('try')}</h1>
         <form class="card" @submit=${onSubmit} @keydown=${onKey}>
-          <label>${t('request')} <textarea name="message" rows="3" required .value=${view.message ?? ''} placeholder=${t('request_example')}></textarea></label>
+          <label>${t('request')} <textarea name="message" rows="3" required .value=${draft ?? view.message ?? ''} @input=${onInput} placeholder=${t('request_example')}></textarea></label>
           <details><summary>${t('more_fields')}</summary>
             <label>${t('more_fields_help')} <textarea name="more" rows="4" spellcheck="false" .value=${more}></textarea></label></details>
           ${moreIssue !== '' && html`<p class="tone wrong" role="alert">${moreIssue}</p>`}
@@ -120,7 +130,7 @@ function createTry(console) {
         ${
           result &&
           html`<p class="row">
-            <button type="button" @click=${copy}>${copied ? t('copied') : t('copy_json')}</button>
+            ${navigator.clipboard && html`<button type="button" @click=${copy}>${copied ? t('copied') : t('copy_json')}</button>`}
             <button type="button" @click=${save}>${t('save_case')}</button>
           </p>
           ${renderResult(result, { t, whyNot, visible, onWhyNot: explain })}`

@@ -2,7 +2,7 @@
 
 /** @typedef {keyof typeof import('./words.en.json')} Word */
 /** Names of the API (`via`, `risk`, …) have words of the form `via.model`; without one they stand as they are. */
-/** @typedef {((word: Word, values?: Record<string, unknown>) => string) & {of(group: string, name: string | undefined): string}} Words */
+/** @typedef {((word: Word, values?: Record<string, unknown>) => string) & {of(group: string, name: string | undefined): string, names(group: string): string[]}} Words */
 
 /** Each in its own words. */
 export const LANGUAGES = { en: 'English', zh: '中文' };
@@ -27,6 +27,9 @@ export async function loadWords(language) {
     {
       /** @param {string} group @param {string | undefined} name */
       of: (group, name) => words[`${group}.${name}`] ?? name?.replaceAll('_', ' ') ?? '',
+      /** In the order of the file. @param {string} group */
+      names: (group) =>
+        Object.keys(words).flatMap((word) => (word.startsWith(`${group}.`) ? word.slice(group.length + 1) : [])),
     },
   );
 }

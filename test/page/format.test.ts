@@ -1,0 +1,49 @@
+/** What the pages show of a text: a person sees all that is in it. */
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { hidesText } from '../../src/core/visible-text.js';
+import { anyCharacter } from '../support/any-character.js';
+
+interface FormatModule {
+  spellUnseen(text: string): string;
+  formatJson(value: unknown): string;
+}
+const { spellUnseen, formatJson }: FormatModule = await import(
+  new URL('../../src/page/format.js', import.meta.url).href
+);
+
+const texts = fc.string({
+  unit: fc.oneof(anyCharacter, fc.constantFrom('a', 'क', '👩', '\u200d', '\u202e', '\ufe0f')),
+});
+
+describe('a text on a page', () => {
+  it.each([
+    ['a mark that turns the direction', 'evil\u202egpj.exe', 'evil\\u{202e}gpj.exe'],
+    ['tag characters', 'a\u{e0041}', 'a\\u{e0041}'],
+    ['a zero width', 'a\u200bb', 'a\\u{200b}b'],
+    ['joiners inside words and emoji', 'می\u200cخواهم 👩\u200d🚀', 'می\u200cخواهم 👩\u200d🚀'],
+    ['lines', 'a\r\nb\n\tc', 'a\r\nb\n\tc'],
+  ])('shows %s', (_, text, shown) => {
+    expect(spellUnseen(text)).toBe(shown);
+  });
+
+  it('spells what the planner would take out of the text of a tool, and nothing else', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const bare = text.replace(/[\r\u0085\u2028\u2029]/gu, '');
+        expect(spellUnseen(bare) !== bare).toBe(hidesText(bare));
+        expect(hidesText(spellUnseen(bare))).toBe(false);
+      }),
+    );
+  });
+
+  it('is the same value again after it was edited as JSON, in which all is seen', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const json = formatJson({ [text]: [text] });
+        expect(JSON.parse(json)).toEqual({ [text]: [text] });
+        expect(spellUnseen(json)).toBe(json);
+      }),
+    );
+  });
+});
