@@ -13,6 +13,7 @@ import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas, parseRetention } from '../agents/quotas.js';
+import type { McpOffers } from '../agents/sandbox/executors/offers.js';
 import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
@@ -46,6 +47,8 @@ export interface OpenAgents {
   readonly isTrial: boolean;
   /** How many tools of the catalogue can be run. */
   readonly runnable: number;
+  /** Of now: what the MCP servers offer besides tools. */
+  readonly offers: () => McpOffers | undefined;
 }
 
 /** @throws WinnowError `invalid_option`, `store_failed`, `prompt_invalid`, `model_unavailable` */
@@ -144,7 +147,12 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
   void tellFlagged(live.current().catalog, logger);
   const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
-  return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
+  return {
+    agents: withStops(agents, { stops, last: snapshots.save }),
+    planner,
+    runnable,
+    offers: () => executors.offers,
+  };
 }
 
 const SWEEP_MS = 60_000;

@@ -258,6 +258,9 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
     defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
     whyDown: (tool) => find(tool)?.whyDown?.(tool),
     health: () => new Map(current.executors.flatMap((one) => [...(one.health?.() ?? [])])),
+    get offers() {
+      return current.executors.find(({ offers }) => offers)?.offers;
+    },
 
     async run(call) {
       const generation = current;

@@ -103,6 +103,13 @@ const SECTIONS = {
       .extend({
         http: z.boolean().default(true).describe('MCP under /mcp of winnow serve.'),
         planner: z.boolean().default(true).describe('winnow mcp: the tools plan and select, which need a model.'),
+        offers: z
+          .enum(['stdio', 'all', 'none'])
+          .default('stdio')
+          .describe(
+            'To whom resources, prompts and completions of the MCP servers are handed on: to who starts winnow mcp, to all ' +
+              'clients, or to nobody. No policy is asked.',
+          ),
       })
       .describe('Winnow as an MCP server.'),
   sessions: async () => (await import('../agents/parts.js')).sessionSettingsSchema.describe('Sessions of agents.'),

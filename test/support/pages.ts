@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 export const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/bench/FIGURES.md'],
-  ...['core', 'agents', 'adapters', 'eval'].map((zone) => `src/${zone}/README.md`),
+  ...['core', 'agents', 'adapters', 'adapters/console', 'eval'].map((zone) => `src/${zone}/README.md`),
 ];
 
 export interface Snippet {

@@ -4,6 +4,7 @@ import type { CallResult } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
 import type { Router } from '../../agents/router.js';
 import type { PlanRuns } from '../../agents/runs/plan-runs.js';
+import type { McpOffers } from '../../agents/sandbox/executors/offers.js';
 import { readVersion } from '../../core/environment.js';
 import { toWinnowError, type WinnowError } from '../../core/errors.js';
 import { structured, toResult } from './answers.js';
@@ -23,6 +24,8 @@ export interface McpParts {
   planner?: PlanningPlanner | undefined;
   /** For the tool `run`. Default: it is not offered. */
   plans?: PlanRuns | undefined;
+  /** Of now. Resources, prompts and completions of these servers reach every client; no policy is asked. Default: none do. */
+  offers?: (() => McpOffers | undefined) | undefined;
   /** From `resolveMcpOptions`. */
   options: McpOptions;
   /** Told of what a client is not told whole. */
@@ -40,6 +43,8 @@ export interface Answering {
   readonly own: OwnNames;
   /** Told of what fails while nobody waits for it. */
   report(error: unknown): void;
+  /** Told of a server behind Winnow that gives nothing. */
+  skipped(server: string, reason: string): void;
   /** What is not the caller's own fault is in the log. */
   logged(thrown: unknown): WinnowError;
   /** @param promised as for `toResult` */
@@ -59,6 +64,7 @@ export function createAnswering({ options, logger }: McpParts, tools: readonly O
   return {
     own,
     report,
+    skipped: (mcpServer, reason) => logger.warn({ mcpServer }, `offers nothing now: ${reason}`),
     inOwnNames,
     logged(thrown) {
       const error = toWinnowError(thrown);

@@ -18,6 +18,7 @@ import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from '
 import { failed } from './answers.js';
 import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
+import { HANDED_ON, handOn } from './hand-on.js';
 import { renderInstructions } from './mcp-options.js';
 import { planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
@@ -74,7 +75,8 @@ export function createConnection(
   /** The same name -> whether the client knows what the tool promises to answer. */
   const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
-  const capabilities = { tools: { listChanged: true } };
+  const { offers } = parts;
+  const capabilities = { tools: { listChanged: true }, ...(offers ? HANDED_ON : {}) };
   const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
   const session = createConnectionSession({
     router,
@@ -89,6 +91,7 @@ export function createConnection(
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
   server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
+  if (offers) handOn(server, { offers, onFailure: answering.skipped });
 
   async function list(signal: AbortSignal): Promise<ListToolsResult> {
     try {

@@ -19,6 +19,7 @@ import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from '
 import { failed } from './answers.js';
 import { callAskingBack, capabilitiesOf, readState } from './ask-back.js';
 import { canAskPerson } from './ask-person.js';
+import { HANDED_ON, handOn } from './hand-on.js';
 import { type Asker, createHandles, type Named } from './handles.js';
 import { renderInstructions } from './mcp-options.js';
 import { type OwnAnswer, type ToolCall, withHandle } from './own-tool.js';
@@ -51,7 +52,7 @@ const SESSION_KEY = 'winnow/session';
 const handleSchema = z.object({ session: z.string().min(1).max(128).optional() });
 
 export function createStateless(parts: McpParts, { asksPerson = false, onClient }: StatelessOptions = {}): Stateless {
-  const { planner, plans, router, options } = parts;
+  const { planner, plans, router, options, offers } = parts;
   const byHandle = { ...options, followsList: false };
   const answering = createAnswering(
     parts,
@@ -126,7 +127,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     serverFor(asker) {
       const running = new Set<Promise<unknown>>();
       const server = new Server(serverInfo(), {
-        capabilities: { tools: { listChanged: true } },
+        capabilities: { tools: { listChanged: true }, ...(offers ? HANDED_ON : {}) },
         instructions,
         cacheHints: {
           'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
@@ -145,6 +146,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
         track(mcpReq, call(params, { asker, asked: mcpReq })),
       );
+      if (offers) handOn(server, { offers, onFailure: answering.skipped });
       return {
         server,
         async idle() {

@@ -44,14 +44,15 @@ async function serveClient(flags: Flags): Promise<void> {
   const { signal } = stop;
   try {
     const tools = await readTools(flags, { signal, needsSources: true });
-    const { http: _, planner: hasPlanner = true, ...options } = tools.config.mcp ?? {};
-    const { agents, planner, isTrial, close } = await open(flags, tools, signal);
+    const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
+    const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
     const { logger } = tools;
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
     try {
       const shown = hasPlanner ? planner : undefined;
       const { router, plans } = agents;
-      const parts = { router, plans, planner: shown, options: resolveMcpOptions(options), logger };
+      const more = offers === 'none' ? {} : { offers: opened.offers };
+      const parts = { router, plans, planner: shown, ...more, options: resolveMcpOptions(options), logger };
       const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
       await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout: kept.stdout, signal, onClient });
     } finally {

@@ -101,14 +101,15 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
   const { hostNames, readyModel, cors, console: hasConsole, ...options } = parseServerSettings(config.server);
-  const { http: hasMcp = true, planner: _, ...mcpOptions } = config.mcp ?? {};
+  const { http: hasMcp = true, planner: _, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
-    const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
+    const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
     const measured = agents.metrics?.measure(planner) ?? planner;
     const endpoint = {
       ...{ planner: measured, logger, router: agents.router, plans: agents.plans },
       options: resolveMcpOptions(mcpOptions),
+      ...(offersTo === 'all' ? { offers } : {}),
       ...{ allowedHosts: allowedHosts(auth), maxUserConnections: parseQuotas(config.quotas).connections },
     };
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;

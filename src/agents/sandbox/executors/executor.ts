@@ -3,6 +3,7 @@ import { isUrl } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import type { ContentBlock, LogMessage, Progress } from '../../contracts.js';
 import type { CallFailure } from '../failure.js';
+import type { McpOffers } from './offers.js';
 
 export interface ExecutorCall {
   readonly tool: Tool;
@@ -50,6 +51,8 @@ export interface Executor {
   whyDown?(tool: Tool): string | undefined;
   /** Default: it calls no servers. */
   health?(): ServerHealth;
+  /** What the MCP servers that it calls offer besides tools. Default: it calls none. */
+  readonly offers?: McpOffers | undefined;
   /** Gives connections and processes back. Idempotent. */
   close?(): Promise<void>;
 }

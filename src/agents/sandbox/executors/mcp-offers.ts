@@ -5,28 +5,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
 import { type McpRefusal, readFailure } from './mcp-session.js';
-
-/** By its method: what a server must be able to do, and, of a list, where its items stand. */
-const OFFERS = {
-  'resources/list': { capability: 'resources', items: 'resources' },
-  'resources/templates/list': { capability: 'resources', items: 'resourceTemplates' },
-  'resources/read': { capability: 'resources' },
-  'prompts/list': { capability: 'prompts', items: 'prompts' },
-  'prompts/get': { capability: 'prompts' },
-  'completion/complete': { capability: 'completions' },
-} as const;
-
-export interface McpOfferRequest {
-  readonly method: keyof typeof OFFERS;
-  /** As the specification has them; not of lists, which are read whole. */
-  readonly params?: Readonly<Record<string, unknown>>;
-}
-
-export interface McpOffered {
-  readonly ok: true;
-  /** As the specification has it. A server that can't do it offers an empty list. */
-  readonly result: Readonly<Record<string, unknown>>;
-}
+import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
 export async function askForOffer(
   client: Client,

@@ -10,8 +10,9 @@ import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
-import { askForOffer, type McpOffered, type McpOfferRequest } from './mcp-offers.js';
+import { askForOffer } from './mcp-offers.js';
 import type { McpContent } from './mcp-session.js';
+import type { McpOffered, McpOffers } from './offers.js';
 
 export interface McpExecutorOptions {
   /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
@@ -25,11 +26,7 @@ export interface McpExecutorOptions {
 }
 
 export interface McpExecutor extends Executor {
-  /**
-   * Asks a server for what it offers besides tools. Nobody's policy is asked.
-   * @param server its name in the configuration
-   */
-  ask(server: string, request: McpOfferRequest, signal?: AbortSignal): Promise<McpOffered | CallFailure>;
+  readonly offers: McpOffers;
 }
 
 export const DEFAULT_IDLE_MS = 900_000;
@@ -59,7 +56,19 @@ export function createMcpExecutor(
     return found && (target === undefined || target === found.target) ? found.life : undefined;
   }
 
+  async function ask(...[server, request, signal]: Parameters<McpOffers['ask']>): Promise<McpOffered | CallFailure> {
+    const life = known.get(server)?.life;
+    if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
+    const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
+    const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const use = { signal: patience, repeatable: true };
+    const offered = await life.use(use, ({ client }) => askForOffer(client, request, patience));
+    if (offered.ok || !timeout.aborted) return offered;
+    return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
+  }
+
   return {
+    offers: { servers: () => [...known.keys()], ask },
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
     canRun: (tool) => runnerOf(tool) === 'mcp' && lifeOf(tool) !== undefined,
     whyDown: (tool) => lifeOf(tool)?.whyDown(),
@@ -75,17 +84,6 @@ export function createMcpExecutor(
       const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema };
       const answer = await life.use(call, (session) => session.callTool(asked));
       return answer.ok ? readMcpContent(answer) : answer;
-    },
-
-    async ask(server, request, signal) {
-      const life = known.get(server)?.life;
-      if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
-      const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
-      const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
-      const use = { signal: patience, repeatable: true };
-      const offered = await life.use(use, ({ client }) => askForOffer(client, request, patience));
-      if (offered.ok || !timeout.aborted) return offered;
-      return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
     },
 
     async close() {

@@ -10,8 +10,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
-import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/mcp-offers.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
+import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/offers.js';
 import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
 import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
@@ -121,9 +121,9 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
       ],
     ];
     for (const [request, result] of rows)
-      expect(await executor.ask('notes', request)).toMatchObject({ ok: true, result });
-    expect(await executor.ask('other', { method: 'prompts/list' })).toMatchObject({ code: 'not_runnable' });
-    const wrong = await executor.ask('notes', { method: 'resources/read', params: {} });
+      expect(await executor.offers.ask('notes', request)).toMatchObject({ ok: true, result });
+    expect(await executor.offers.ask('other', { method: 'prompts/list' })).toMatchObject({ code: 'not_runnable' });
+    const wrong = await executor.offers.ask('notes', { method: 'resources/read', params: {} });
     expect(wrong).toMatchObject({ code: 'tool_failed', reason: expect.stringContaining('refused the call') });
   });
 
@@ -202,8 +202,11 @@ describe('a server that offers nothing but tools', () => {
   it('has empty lists, and refuses the rest by name', async () => {
     const notes = { command: process.execPath, args: [resolve('fixtures/sources/mcp-server.mjs'), 'notes'] };
     const executor = createMcpExecutor({ notes });
-    expect(await executor.ask('notes', { method: 'resources/list' })).toEqual({ ok: true, result: { resources: [] } });
-    expect(await executor.ask('notes', { method: 'prompts/get', params: { name: 'a' } })).toMatchObject({
+    expect(await executor.offers.ask('notes', { method: 'resources/list' })).toEqual({
+      ok: true,
+      result: { resources: [] },
+    });
+    expect(await executor.offers.ask('notes', { method: 'prompts/get', params: { name: 'a' } })).toMatchObject({
       code: 'tool_failed',
       reason: 'The MCP server "notes" refused the call: it offers no prompts',
     });

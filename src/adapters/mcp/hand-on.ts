@@ -1,0 +1,110 @@
+/**
+ * Resources, templates, prompts and completions of the MCP servers behind Winnow, handed on to its clients. Each stands
+ * under the name of its server, so that two servers can't take each other's place; contents stay as they came.
+ */
+import { ProtocolError, ProtocolErrorCode, type Server, type ServerCapabilities } from '@modelcontextprotocol/server';
+import type { McpOfferRequest, McpOffers } from '../../agents/sandbox/executors/offers.js';
+import { toolNameOf } from '../../core/catalog/sources/mcp-server.js';
+
+export interface HandOnParts {
+  /** Of now: servers change with the configuration. */
+  readonly offers: () => McpOffers | undefined;
+  /** Told of a server that gives nothing. */
+  readonly onFailure: (server: string, reason: string) => void;
+}
+
+export const HANDED_ON: ServerCapabilities = { resources: {}, prompts: {}, completions: {} };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `winnow://notes/` before the address that the server gives; a template stays one. */
+const schemeOf = (server: string) => `winnow://${encodeURIComponent(server)}/`;
+/** As tools of the server are named. */
+const prefixOf = (server: string) => toolNameOf('', server);
+
+/** Answers what clients ask besides tools. The server must have the capabilities `HANDED_ON`. */
+export function handOn(server: Server, { offers, onFailure }: HandOnParts): void {
+  async function askOne(name: string, request: McpOfferRequest, signal: AbortSignal): Promise<Fields> {
+    const offered = await offers()?.ask(name, request, signal);
+    if (offered?.ok) return offered.result;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, offered?.reason ?? 'There are no MCP servers.');
+  }
+
+  /** Of all servers side by side; one that fails does not take the others along. */
+  async function listAll(
+    method: McpOfferRequest['method'],
+    key: string,
+    rename: (item: Fields, server: string) => Fields,
+    signal: AbortSignal,
+  ): Promise<Fields> {
+    const lists = (offers()?.servers() ?? []).map(async (name) => {
+      try {
+        const { [key]: items } = await askOne(name, { method }, signal);
+        return Array.isArray(items) ? items.map((item) => rename({ ...item }, name)) : [];
+      } catch (error) {
+        onFailure(name, error instanceof Error ? error.message : String(error));
+        return [];
+      }
+    });
+    return { [key]: (await Promise.all(lists)).flat() };
+  }
+
+  /** Whose it is, and what the server itself calls it. */
+  function find(given: string, startOf: (server: string) => string): { name: string; own: string } {
+    const name = offers()
+      ?.servers()
+      .find((one) => given.startsWith(startOf(one)));
+    if (name !== undefined) return { name, own: given.slice(startOf(name).length) };
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no "${given.slice(0, 200)}" on any server.`);
+  }
+
+  const address = (item: Fields, name: string) => withAddresses(item, schemeOf(name)) as Fields;
+
+  server.setRequestHandler('resources/list', (_, { mcpReq: { signal } }) =>
+    answer(listAll('resources/list', 'resources', address, signal)),
+  );
+  server.setRequestHandler('resources/templates/list', (_, { mcpReq: { signal } }) =>
+    answer(listAll('resources/templates/list', 'resourceTemplates', address, signal)),
+  );
+  server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) => {
+    const { name, own } = find(params.uri, schemeOf);
+    return answer(
+      askOne(name, { method: 'resources/read', params: { uri: own } }, signal).then((read) => address(read, name)),
+    );
+  });
+  server.setRequestHandler('prompts/list', (_, { mcpReq: { signal } }) =>
+    answer(
+      listAll('prompts/list', 'prompts', (item, name) => ({ ...item, name: `${prefixOf(name)}${item.name}` }), signal),
+    ),
+  );
+  server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) => {
+    const { name, own } = find(params.name, prefixOf);
+    const request = { method: 'prompts/get', params: { name: own, arguments: params.arguments ?? {} } } as const;
+    return answer(askOne(name, request, signal).then((prompt) => address(prompt, name)));
+  });
+  server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) => {
+    const { ref, argument, context } = params;
+    const { name, own } = ref.type === 'ref/prompt' ? find(ref.name, prefixOf) : find(ref.uri, schemeOf);
+    const meant = ref.type === 'ref/prompt' ? { ...ref, name: own } : { ...ref, uri: own };
+    const asked = { ref: meant, argument, ...(context ? { context } : {}) };
+    return answer(askOne(name, { method: 'completion/complete', params: asked }, signal));
+  });
+}
+
+/** Of another server's making: the library checks its form on the way to the client. */
+async function answer<Result>(work: Promise<Fields>): Promise<Result> {
+  return (await work) as Result;
+}
+
+/** The same with each address under its server, at any depth: contents, links, and resources in prompts. */
+function withAddresses(value: unknown, scheme: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withAddresses(item, scheme));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => {
+      const isAddress = (key === 'uri' || key === 'uriTemplate') && typeof part === 'string';
+      if (isAddress) return [key, `${scheme}${part}`];
+      return [key, key === '_meta' ? part : withAddresses(part, scheme)];
+    }),
+  );
+}
