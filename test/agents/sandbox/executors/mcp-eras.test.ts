@@ -130,7 +130,7 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
   it('tells its progress and what it logs, and hears of a cancellation', async () => {
     const told: (Progress | LogMessage)[] = [];
     const hear = (one: Progress | LogMessage) => void told.push(one);
-    await call('slow', { steps: 2 }, { onProgress: hear });
+    await call('slow', { steps: 2, pauseMs: 0 }, { onProgress: hear });
     await call('chatty', { words: 'slow disk' }, { onLog: hear });
     expect(told).toEqual([
       { progress: 1, total: 2, message: 'step 1' },
