@@ -30,7 +30,8 @@ export function createDownServers({ catalog, failures, health }: DownServersPart
 /** Where none is known, one in the name of the server, so that the policy can say who may know of it. */
 function toolsOf(server: string, { tools }: Catalog): readonly Tool[] {
   const known = tools.filter(({ metadata }) => Object(metadata.mcp).server === server);
-  if (known.length > 0) return known;
+  // A tool of one user says nothing of who else may know of its server.
+  if (known.length > 0) return known.filter(({ scope }) => scope === 'system');
   const entry = { name: toolNameOf('', server), toolType: 'mcp', risk: 'high', origin: server };
   const parsed = parseTool(entry, { origin: server, index: 0 });
   return parsed.ok ? [parsed.tool] : [];

@@ -12,9 +12,9 @@ import {
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
-import { rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
+import { type HearNotification, rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
 import { isNeverConnected, messageOf } from '../../../core/errors.js';
-import type { LogMessage, Progress } from '../../contracts.js';
+import { logMessageSchema, progressSchema } from '../../contracts.js';
 import type { ExecutorCall } from './executor.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
@@ -53,8 +53,9 @@ export interface McpSessionOptions {
 
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
-  const { client, way, close } = await connect(server, { timeoutMs: options.connectTimeoutMs, way: options.way });
-  const logs = listenToLogs(client);
+  const news = createNews();
+  const { connectTimeoutMs: timeoutMs, way: known } = options;
+  const { client, way, close } = await connect(server, { timeoutMs, way: known, hear: news.hear });
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
@@ -69,18 +70,18 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     },
     async callTool({ name, arguments: input, inputSchema, user, signal, onProgress, onLog }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
-      const stopLogs = logs.tell(user, onLog);
+      const listening = news.tell({ user, onProgress, onLog });
       try {
-        const _meta = onLog && way.era === 'modern' ? { _meta: { [LOG_LEVEL_META_KEY]: 'info' } } : {};
-        const onprogress = ({ progress, total, message }: Progress) => onProgress?.({ progress, total, message });
+        const logLevel = onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
+        const _meta = { progressToken: listening.token, ...logLevel };
         const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
-        const options = { signal, timeout: NO_TIMEOUT_MS, onprogress, toolDefinition };
-        const answer = await client.callTool({ name, arguments: { ...input }, ..._meta }, options);
+        const options = { signal, timeout: NO_TIMEOUT_MS, toolDefinition };
+        const answer = await client.callTool({ name, arguments: { ...input }, _meta }, options);
         return { ok: true, ...readContent(answer) };
       } catch (error) {
         return readFailure(error);
       } finally {
-        stopLogs();
+        listening.stop();
       }
     },
   };
@@ -91,29 +92,40 @@ function readContent(answer: object): McpContent {
   return rawResultSchema.parse('raw' in answer ? answer : { raw: {} }).raw;
 }
 
-interface Logs {
-  /** @returns a function that ends it */
-  tell(user: string | undefined, listener: ExecutorCall['onLog']): () => void;
+type Listener = Pick<ExecutorCall, 'user' | 'onProgress' | 'onLog'>;
+
+interface News {
+  readonly hear: HearNotification;
+  /** For as long as a call runs; the token stands in it. */
+  tell(listener: Listener): { token: string; stop(): void };
 }
+
+const progressNewsSchema = progressSchema.extend({ progressToken: z.string() });
 
 /**
  * A log message says not to which call it belongs, and may come after its end. So it goes to the calls that are under way as
  * long as one user alone has used the connection, and to nobody after that.
  */
-function listenToLogs(client: Client): Logs {
-  const listeners = new Set<(message: LogMessage) => void>();
+function createNews(): News {
+  const listeners = new Map<string, Listener>();
   const users = new Set<string | undefined>();
-  client.setNotificationHandler('notifications/message', ({ params: { level, logger, data } }) => {
-    if (users.size > 1) return;
-    for (const listener of listeners) listener({ level, logger, data });
-  });
+  let calls = 0;
   return {
-    tell(user, listener) {
-      users.add(user);
-      if (!listener) return () => {};
-      const own = (message: LogMessage) => listener(message);
-      listeners.add(own);
-      return () => void listeners.delete(own);
+    hear({ method, params }) {
+      if (method === 'notifications/progress') {
+        const { progressToken, ...progress } = progressNewsSchema.safeParse(params).data ?? {};
+        if (progressToken !== undefined && 'progress' in progress) listeners.get(progressToken)?.onProgress?.(progress);
+      }
+      if (method !== 'notifications/message' || users.size > 1) return;
+      const message = logMessageSchema.safeParse(params).data;
+      if (message) for (const { onLog } of listeners.values()) onLog?.(message);
+    },
+    tell(listener) {
+      users.add(listener.user);
+      calls += 1;
+      const token = `call-${calls}`;
+      listeners.set(token, listener);
+      return { token, stop: () => void listeners.delete(token) };
     },
   };
 }

@@ -15,7 +15,7 @@ import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { McpFailure, type McpServer } from './mcp-server.js';
-import { createMcpTransport, rawPageSchema, type Wire } from './mcp-transport.js';
+import { createMcpTransport, type HearNotification, rawPageSchema, type Wire } from './mcp-transport.js';
 import { type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
@@ -88,6 +88,8 @@ function negotiationOf({ era, wire }: Way): VersionNegotiationOptions {
 interface ConnectOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Default: nobody hears them. */
+  readonly hear?: HearNotification | undefined;
   /** In which the server answered before. Default: all are tried. */
   readonly way?: Way | undefined;
 }
@@ -110,7 +112,7 @@ interface Connection extends Opened {
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function connect(
   server: McpServer,
-  { timeoutMs, signal, way = firstWay(server) }: ConnectOptions,
+  { timeoutMs, signal, hear, way = firstWay(server) }: ConnectOptions,
 ): Promise<Connection> {
   // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -123,7 +125,7 @@ export async function connect(
   };
 
   async function open(one: Way): Promise<Opened> {
-    const opened = createMcpTransport(server, one.wire);
+    const opened = createMcpTransport(server, one.wire, hear);
     lastWords = opened.lastWords;
     const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: negotiationOf(one) });
     try {

@@ -30,10 +30,16 @@ const MAX_STDERR_CHARACTERS = 500;
 /** The SDK asks a second process for its revision where the transport is exactly its own class; servers lock files and ports. */
 class ProcessTransport extends StdioClientTransport {}
 
-export function createMcpTransport(server: McpServer, wire: Wire): McpTransport {
+/** Told at once and in order: the SDK tells what comes with an answer after the answer, or not at all. */
+export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
+
+export function createMcpTransport(server: McpServer, wire: Wire, hear?: HearNotification): McpTransport {
   const transport = 'url' in server ? createRemote(server, wire) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
-  transport.onmessage = keepRaw;
+  transport.onmessage = (message) => {
+    if ('result' in message) keepRaw(message);
+    else if ('method' in message && !('id' in message)) hear?.(message);
+  };
   // A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it.
   const ending = createOpening(transport.close.bind(transport));
   transport.close = ending.get;
@@ -108,8 +114,7 @@ const CHECKED = ['tools', 'content', 'structuredContent', 'isError'];
 const EMPTY = { tools: [], content: [], ttlMs: 0, cacheScope: 'private' };
 
 /** The SDK refuses a whole page for one bad tool, and a whole result for one strange block: it gets empty ones to check. */
-function keepRaw(message: JSONRPCMessage): void {
-  if (!('result' in message)) return;
+function keepRaw(message: Extract<JSONRPCMessage, { result: unknown }>): void {
   const { result } = message;
   const { resultType } = result;
   if (resultType === 'input_required' || !CHECKED.some((key) => key in result)) return;

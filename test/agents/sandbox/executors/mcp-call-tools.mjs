@@ -30,18 +30,17 @@ export const createTools = ({ journal, refuse }) => ({
   }),
   many: ({ count }) => ({ content: Array(count).fill({ type: 'image', data: 'AAAA', mimeType: 'image/png' }) }),
   error_picture: () => ({ content: MIXED.slice(0, 2), isError: true, _meta: { 'example.com/trace': 'abc' } }),
-  slow: async ({ steps }, { notify, token }) => {
+  slow: async ({ steps, pauseMs = 20 }, { notify, token }) => {
     for (let progress = 1; progress <= steps; progress++) {
       const params = { progressToken: token, progress, total: steps, message: `step ${progress}` };
       await notify({ method: 'notifications/progress', params });
-      // A client forgets what it waits for as soon as it has the answer.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      // Most clients forget what they wait for as soon as they have the answer.
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     return text('done');
   },
   chatty: async ({ words }, { log }) => {
     await log('warning', { words }, 'db');
-    await new Promise((resolve) => setTimeout(resolve, 20));
     return text('done');
   },
   empty: () => ({ content: [] }),

@@ -130,7 +130,7 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
   it('tells its progress and what it logs, and hears of a cancellation', async () => {
     const told: (Progress | LogMessage)[] = [];
     const hear = (one: Progress | LogMessage) => void told.push(one);
-    await call('slow', { steps: 2 }, { onProgress: hear });
+    await call('slow', { steps: 2, pauseMs: 0 }, { onProgress: hear });
     await call('chatty', { words: 'slow disk' }, { onLog: hear });
     expect(told).toEqual([
       { progress: 1, total: 2, message: 'step 1' },
@@ -146,14 +146,16 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
     expect(await call('empty')).toMatchObject({ ok: true, output: null });
   });
 
-  (wire === 'sse' ? it : it.skip)('whose one stream ends in a call is opened anew by the next', async () => {
-    const seen = (await events()).length;
-    const hanging = call('hang');
-    while (!(await events()).slice(seen).includes('call hang')) await pause(5);
-    if ('url' in server) await fetch(new URL('/drop', server.url));
-    expect(await hanging).toMatchObject({ ok: false, code: 'connection_lost' });
-    expect(await call('empty')).toMatchObject({ ok: true });
-  });
+  if (wire === 'sse') {
+    it('whose one stream ends in a call is opened anew by the next', async () => {
+      const seen = (await events()).length;
+      const hanging = call('hang');
+      while (!(await events()).slice(seen).includes('call hang')) await pause(5);
+      if ('url' in server) await fetch(new URL('/drop', server.url));
+      expect(await hanging).toMatchObject({ ok: false, code: 'connection_lost' });
+      expect(await call('empty')).toMatchObject({ ok: true });
+    });
+  }
 });
 
 describe('the first question to a process', () => {
