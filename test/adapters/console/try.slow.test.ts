@@ -128,6 +128,18 @@ inBrowser(`the page Try${skipped}`, () => {
     expect(noise).toEqual([expect.stringContaining('400')]);
   });
 
+  it('shows values so that none is taken for another', async () => {
+    const values = { number: 5, digits: '5', empty: '', blank: ' a', words: 'a b', object: { a: 1 }, json: '{"a":1}' };
+    const steps = [{ id: 's1', tool: 'file_read', arguments: values, purpose: '', dependsOn: [] }];
+    const plan: PlanResult = { ...COMMON, kind: 'plan', goal: '', steps, levels: [['s1']], unserved: ['sing'] };
+    const { url } = await startConsole({ planner: tellingPlanner([], plan) });
+    const { page } = await browser.open(url);
+    await type(page, 'read it and sing');
+    await page.locator('[data-unserved]', { hasText: 'sing' }).waitFor();
+    const shown = ['5', '"5"', '""', '" a"', 'a b', '{"a":1}', '"{\\"a\\":1}"'];
+    expect(await texts(page, '[data-argument] [data-side]')).toEqual(shown);
+  });
+
   it('shows stages as they happen, and cancels', async () => {
     const { url } = await startConsole({ planner: tellingPlanner([ASKS]) });
     const { page, noise } = await browser.open(url);
