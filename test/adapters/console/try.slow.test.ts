@@ -86,9 +86,14 @@ inBrowser(`the page Try${skipped}`, () => {
     const again = await page.context().newPage();
     await again.goto(page.url());
     expect(await again.locator('[name="message"]').inputValue()).toBe('盘石头水库当前水位');
+    await page.getByText('More fields').click();
+    await page.locator('[name="more"]').fill('{"deny": ["start_auto_forecast"]}');
     await page.getByRole('button', { name: 'Plan again' }).click();
     await server.received(4);
     await page.locator('[data-kind="plan"]').waitFor();
+    await page.locator('[name="why-not"]').fill('start_auto_forecast');
+    await page.locator('[name="why-not"]').press('Tab');
+    await page.locator('[data-why-not]', { hasText: 'not visible' }).waitFor();
     expect(noise).toEqual([]);
   });
 
