@@ -86,9 +86,14 @@ inBrowser(`the page Try${skipped}`, () => {
     const again = await page.context().newPage();
     await again.goto(page.url());
     expect(await again.locator('[name="message"]').inputValue()).toBe('盘石头水库当前水位');
+    await page.getByText('More fields').click();
+    await page.locator('[name="more"]').fill('{"deny": ["start_auto_forecast"]}');
     await page.getByRole('button', { name: 'Plan again' }).click();
     await server.received(4);
     await page.locator('[data-kind="plan"]').waitFor();
+    await page.locator('[name="why-not"]').fill('start_auto_forecast');
+    await page.locator('[name="why-not"]').press('Tab');
+    await page.locator('[data-why-not]', { hasText: 'not visible' }).waitFor();
     expect(noise).toEqual([]);
   });
 
@@ -126,6 +131,18 @@ inBrowser(`the page Try${skipped}`, () => {
     expect(JSON.parse(await page.evaluate('navigator.clipboard.readText()'))).toMatchObject({ kind: 'clarification' });
     // The one request that the server refused.
     expect(noise).toEqual([expect.stringContaining('400')]);
+  });
+
+  it('shows values so that none is taken for another', async () => {
+    const values = { number: 5, digits: '5', empty: '', blank: ' a', words: 'a b', object: { a: 1 }, json: '{"a":1}' };
+    const steps = [{ id: 's1', tool: 'file_read', arguments: values, purpose: '', dependsOn: [] }];
+    const plan: PlanResult = { ...COMMON, kind: 'plan', goal: '', steps, levels: [['s1']], unserved: ['sing'] };
+    const { url } = await startConsole({ planner: tellingPlanner([], plan) });
+    const { page } = await browser.open(url);
+    await type(page, 'read it and sing');
+    await page.locator('[data-unserved]', { hasText: 'sing' }).waitFor();
+    const shown = ['5', '"5"', '""', '" a"', 'a b', '{"a":1}', '"{\\"a\\":1}"'];
+    expect(await texts(page, '[data-argument] [data-side]')).toEqual(shown);
   });
 
   it('shows stages as they happen, and cancels', async () => {

@@ -1,6 +1,6 @@
 /** Arguments of a call: each with its value and where it comes from; where it differs from last time, also what it was. */
 import { diffWordsWithSpace } from 'diff';
-import { formatValue, html } from '../../../page/format.js';
+import { html } from '../../../page/format.js';
 
 /** @import { Words } from './words.js' */
 
@@ -15,16 +15,16 @@ const DOUBTED = ['unknown', 'composed'];
  * @param {readonly {argument: string, before?: unknown, now?: unknown}[]} [options.differences]
  */
 export function renderArguments(values, { t, sourceOf, differences = [] }) {
-  const gone = differences.filter(({ argument }) => !(argument in values));
+  const gone = differences.filter(({ argument }) => !Object.hasOwn(values, argument));
   const names = [...Object.keys(values), ...gone.map(({ argument }) => argument)];
   if (names.length === 0) return html`<p class="quiet">${t('no_arguments')}</p>`;
   return html`<ul>${names.map((name) => {
     const source = sourceOf(name);
     const difference = differences.find(({ argument }) => argument === name);
-    const isThere = name in values;
+    const isThere = Object.hasOwn(values, name);
     return html`<li class="row argument" data-argument=${name}>
       <code>${name}</code>
-      <span data-side="now">${isThere ? html`<code class="value">${formatValue(values[name])}</code>` : html`<i>${t('left_out')}</i>`}</span>
+      <span data-side="now">${isThere ? html`<code class="value">${textOf(values[name])}</code>` : html`<i>${t('left_out')}</i>`}</span>
       ${isThere && source !== undefined && html`<span data-from=${source}><small>${t('from')}</small> <span class="badge ${DOUBTED.includes(source) ? 'extra' : ''}">${t.of('source', source)}</span></span>`}
       ${difference && html`<span class="tone extra" data-differs>${t('last_time')} ${'before' in difference ? renderDifference(difference.before, difference.now) : html`<i>${t('left_out')}</i>`}</span>`}
     </li>`;
@@ -33,11 +33,24 @@ export function renderArguments(values, { t, sourceOf, differences = [] }) {
 
 /** Two values as texts, word by word. @param {unknown} before @param {unknown} now */
 export function renderDifference(before, now) {
-  const [one, other] = [before, now].map((value) => (value === undefined ? '' : textOf(value)));
+  const [one, other] = [before, now].map((value) => textOf(value, 2));
   return html`<code class="value">${diffWordsWithSpace(one ?? '', other ?? '').map(({ value, added, removed }) =>
     added ? html`<ins>${value}</ins>` : removed ? html`<del>${value}</del>` : value,
   )}</code>`;
 }
 
-/** @param {unknown} value */
-const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+/** A text stands without quotation marks where it can be taken for nothing else. @param {unknown} value @param {number} [indent] */
+function textOf(value, indent) {
+  const isPlain = typeof value === 'string' && value.trim() === value && value !== '' && !isJson(value);
+  return isPlain ? value : (JSON.stringify(value, null, indent) ?? '');
+}
+
+/** @param {string} text */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -39,6 +39,7 @@ function createTry(console) {
     if (!fields || running) return update();
     const stop = new AbortController();
     [running, stages, result, failure, copied, whyNot] = [stop, [], undefined, undefined, false, ''];
+    visible = undefined;
     asked = { message, ...fields };
     console.show({ message });
     const answer = /** @type {import('./api.js').Answer<PlanResult>} */ (
@@ -81,11 +82,17 @@ function createTry(console) {
     whyNot = name;
     update();
     if (visible || name === '') return;
-    const user = typeof asked.user === 'string' ? `?${new URLSearchParams({ user: asked.user })}` : '';
-    const answer = /** @type {import('./api.js').Answer<{tools: {name: string}[]}>} */ (
-      await api.ask(`GET v1/tools${user}`)
+    const { user, allow, deny, origin } = asked;
+    const query = typeof user === 'string' ? `?${new URLSearchParams({ user })}` : '';
+    const answer = /** @type {import('./api.js').Answer<{tools: {name: string, origin: string}[]}>} */ (
+      await api.ask(`GET v1/tools${query}`)
     );
-    if (answer.ok) visible = new Set(answer.value.tools.map((tool) => tool.name));
+    const isIn = (/** @type {unknown} */ names, /** @type {string} */ one) =>
+      Array.isArray(names) && names.includes(one);
+    const found = (answer.ok ? answer.value.tools : []).filter(
+      (tool) => (!allow || isIn(allow, tool.name)) && !isIn(deny, tool.name) && (!origin || isIn(origin, tool.origin)),
+    );
+    if (answer.ok) visible = new Set(found.map((tool) => tool.name));
     update();
   }
 
