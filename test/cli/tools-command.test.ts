@@ -25,7 +25,8 @@ describe('winnow tools list', () => {
     const { stdout, stderr } = await run('list');
     expect(stdout.split('\n')[0]).toMatch(/^lookup_station_code \[测站信息\]: .* \(function, low\)$/);
     expect(stdout.trimEnd().split('\n')).toHaveLength(49);
-    expect(stderr).toContain('hydrology.json\nCatalogue: the example "hydrology"');
+    expect(stderr).toContain('hydrology.json\n');
+    expect(stderr).toContain('Catalogue: the example "hydrology"');
   });
 
   it('reads several sources, and prints JSON', async () => {
