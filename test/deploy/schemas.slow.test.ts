@@ -52,7 +52,7 @@ testOrSkip('the compose file is one, and asks for its secrets', ['go', 'version'
   await run('go', ['build', '-o', 'load', '.'], go);
   const load = (file: string, env: Record<string, string>) =>
     run(join(folder, 'load'), [file], { env: { PATH: process.env.PATH, ...env } });
-  const secrets = { POSTGRES_PASSWORD: 'p', WINNOW_USER_TOKEN: 't' };
+  const secrets = { POSTGRES_PASSWORD: 'p', WINNOW_USER_TOKEN: 't', LLAMA_IMAGE: 'llama' };
   const file = resolve('deploy/compose.yaml');
   expect((await load(file, secrets)).stdout).toBe('[llama postgres winnow]\n');
   await expect(load(file, {})).rejects.toMatchObject({ stderr: expect.stringContaining('POSTGRES_PASSWORD') });
