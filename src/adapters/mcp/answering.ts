@@ -1,6 +1,6 @@
 /** What clients of all revisions get alike: Winnow's own tools under the operator's names, progress, and errors. */
 import type { CallToolResult, Implementation, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { CallResult } from '../../agents/contracts.js';
+import type { CallResult, LogMessage } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
 import type { Router } from '../../agents/router.js';
 import type { PlanRuns } from '../../agents/runs/plan-runs.js';
@@ -52,6 +52,8 @@ export interface Answering {
   /** What an own tool answered, as the client gets it. */
   toClient(answer: OwnAnswer, promised?: boolean): CallToolResult | InputRequiredResult;
   progressOf(asked: Asked): ToolCall['onProgress'];
+  /** What the server of the tool logs, to a client that asks for it. */
+  logOf(asked: Asked): (message: LogMessage) => void;
 }
 
 export function createAnswering({ options, logger }: McpParts, tools: readonly OwnTool[]): Answering {
@@ -74,6 +76,10 @@ export function createAnswering({ options, logger }: McpParts, tools: readonly O
     toClient(answer, promised) {
       if ('content' in answer) return structured(own.inNext(answer.content));
       return 'question' in answer ? answer.question : inOwnNames(answer.result, promised);
+    },
+
+    logOf(asked) {
+      return ({ level, data, logger: of }) => void asked.log(level, data, of).catch(report);
     },
 
     progressOf({ _meta, notify }) {

@@ -26,10 +26,18 @@ export function toResult(result: CallResult, isPromised = false): CallToolResult
   const told = notes.map((note) => text(`Note: ${note}`));
   if (isPromised && result.isStructured !== true) {
     const hasWords = blocks.some(({ type }) => type === 'text');
-    return { content: [...blocks, ...(hasWords ? [] : [text(shownAs(output))]), ...told], isError: true };
+    const all = [...blocks, ...(hasWords ? [] : [text(shownAs(output))]), ...told];
+    return { content: all, isError: true, ...metaOf(result) };
   }
   const isStructured = isObject(output) && (result.content === undefined || result.isStructured === true);
-  return { content: [...blocks, ...told], ...(isStructured ? { structuredContent: { ...output } } : {}) };
+  const more = isStructured ? { structuredContent: { ...output } } : {};
+  return { content: [...blocks, ...told], ...more, ...metaOf(result) };
+}
+
+/** Keys of the protocol itself are the server's own to its client, which is Winnow. */
+function metaOf({ meta = {} }: Pick<CallResult, 'meta'>): Pick<CallToolResult, '_meta'> {
+  const kept = Object.entries(meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
+  return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {};
 }
 
 function shownAs(output: unknown): string {
@@ -46,11 +54,12 @@ interface Refused extends Refusal {
   readonly approval?: string | undefined;
   readonly granted?: (CallResult & { ok: false })['granted'];
   readonly content?: CallResult['content'];
+  readonly meta?: CallResult['meta'];
   readonly session?: string;
 }
 
 /** @param isPromised as for `toResult` */
-export function refused({ content, ...refusal }: Refused, isPromised = false): CallToolResult {
+export function refused({ content, meta, ...refusal }: Refused, isPromised = false): CallToolResult {
   const { code, reason, next, issues = [], approval, granted, session } = refusal;
   const waits = approval === undefined ? [] : [`Approval: ${approval}`];
   const comesBack = session === undefined ? [] : [`Session: ${session}`];
@@ -60,6 +69,7 @@ export function refused({ content, ...refusal }: Refused, isPromised = false): C
     content: blocksOf({ content }) ?? [text(lines.join('\n'))],
     ...(isPromised ? {} : { structuredContent: { ...refusal, ok: false } }),
     isError: true,
+    ...metaOf({ meta }),
   };
 }
 

@@ -76,7 +76,7 @@ export function createConnection(
   const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
   const { offers } = parts;
-  const capabilities = { tools: { listChanged: true }, ...(offers ? HANDED_ON : {}) };
+  const capabilities = { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) };
   const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
   const session = createConnectionSession({
     router,
@@ -119,7 +119,7 @@ export function createConnection(
     const tool = own.tools.get(name);
     const onProgress = answering.progressOf(asked);
     const answer = async (id: string) => {
-      const ask = { signal, caller: caller(), onProgress };
+      const ask = { signal, caller: caller(), onProgress, onLog: answering.logOf(asked) };
       const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
       if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
       return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));

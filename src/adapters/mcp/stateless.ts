@@ -97,7 +97,8 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       const always = tool ? [] : await startingTools(asker);
       const shown = always.find(({ listed }) => listed.name === name);
       const answer = await within(asker, named, (session) => {
-        const ask = { signal: asked.signal, caller: asker.caller, onProgress: answering.progressOf(asked) };
+        const listening = { onProgress: answering.progressOf(asked), onLog: answering.logOf(asked) };
+        const ask = { signal: asked.signal, caller: asker.caller, ...listening };
         const callTool = (input: CallInput) =>
           callAskingBack(router, input, { session, isOwn, ask, asked, asksPerson });
         const call: ToolCall = { session, callTool, ...ask };
@@ -127,7 +128,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     serverFor(asker) {
       const running = new Set<Promise<unknown>>();
       const server = new Server(serverInfo(), {
-        capabilities: { tools: { listChanged: true }, ...(offers ? HANDED_ON : {}) },
+        capabilities: { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) },
         instructions,
         cacheHints: {
           'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },

@@ -45,7 +45,7 @@ describe('a client', () => {
   it('is told who answers, and how to find tools', async () => {
     const { client } = await connect(await createWorld());
     expect(client.getServerVersion()).toEqual({ name: 'winnow', title: 'Winnow', version: readVersion() });
-    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
+    expect(client.getServerCapabilities()).toEqual({ logging: {}, tools: { listChanged: true } });
     expect(client.getInstructions()).toMatch(/tool_search .* tool_enable .* tool_call\./u);
   });
 

@@ -79,7 +79,7 @@ describe.each(['sessionful', '2026-07-28'] as const)('to a client of %s', (era) 
 
   it('nothing is offered where the operator hands nothing on', async () => {
     const { client } = await joinBy(era, false);
-    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
+    expect(client.getServerCapabilities()).toEqual({ logging: {}, tools: { listChanged: true } });
     await expect(client.readResource({ uri: 'winnow://notes/note:///a' })).rejects.toThrow(
       /does not support|not found/u,
     );

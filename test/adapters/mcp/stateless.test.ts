@@ -64,7 +64,7 @@ describe('a client of 2026-07-28', () => {
     const { client } = await join(url);
     expect(client.getProtocolEra()).toBe('modern');
     expect(client.getServerVersion()).toMatchObject({ name: 'winnow', title: 'Winnow' });
-    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
+    expect(client.getServerCapabilities()).toEqual({ logging: {}, tools: { listChanged: true } });
     expect(client.getInstructions()).toMatch(/tool_search .* gives a session: name it in every later call/u);
     const { result } = await read(await post(url, 'server/discover'));
     expect(result).toMatchObject({ supportedVersions: [MODERN], cacheScope: 'public', ttlMs: 3_600_000 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { LoggingMessageNotificationSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import type { SandboxLimitsInput } from '../../../src/agents/sandbox/limits.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
@@ -38,7 +38,9 @@ function upstream(name: string, output?: JsonSchema, more: Partial<ToolEntry> = 
 
 async function connectBehind(limits?: SandboxLimitsInput) {
   const tools = [
-    ...['mixed', 'blocks', 'json_text', 'picture', 'error_picture', 'large', 'slow'].map((name) => upstream(name)),
+    ...['mixed', 'blocks', 'json_text', 'picture', 'error_picture', 'large', 'slow', 'chatty'].map((name) =>
+      upstream(name),
+    ),
     upstream('structured', GOT, { title: 'Says what it got' }),
     upstream('empty', SELF),
     createTool('local', {}, { type: 'object' }, { risk: 'low', alwaysLoad: true, toolType: 'builtin' }),
@@ -62,10 +64,12 @@ describe('a tool of an MCP server', () => {
   it('answers the same through Winnow as without it', async () => {
     const direct = await openClient(new StdioClientTransport(server));
     for (const name of ['mixed', 'blocks', 'json_text', 'picture', 'error_picture']) {
-      const { content, structuredContent, isError } = await direct.call(name);
+      const { content, structuredContent, isError, _meta } = await direct.call(name);
       const result = await behind.call(name);
-      if (isError) expect(result).toMatchObject({ content, isError, structuredContent: { code: 'tool_failed' } });
-      else expect(result).toEqual({ content, ...(structuredContent ? { structuredContent } : {}) });
+      const meta = _meta ? { _meta } : {};
+      if (isError)
+        expect(result).toMatchObject({ content, isError, structuredContent: { code: 'tool_failed' }, ...meta });
+      else expect(result).toEqual({ content, ...(structuredContent ? { structuredContent } : {}), ...meta });
       expect(await behind.call('tool_call', { tool: name })).toEqual(result);
     }
   });
@@ -117,5 +121,17 @@ describe('a tool of an MCP server', () => {
     const params = { name: 'tool_call', arguments: { tool: 'slow', arguments: { steps: 3 } } };
     await client.callTool(params, undefined, { onprogress });
     expect(told).toEqual([...steps, ...steps]);
+  });
+
+  it('logs to the client, as far down as the client wants', async () => {
+    const { client, call } = behind;
+    const told: unknown[] = [];
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void told.push(params));
+    await client.setLoggingLevel('warning');
+    await call('chatty', { words: 'disk is full' });
+    expect(told).toEqual([{ level: 'warning', logger: 'db', data: { words: 'disk is full' } }]);
+    await client.setLoggingLevel('error');
+    await call('chatty', { words: 'disk is full' });
+    expect(told).toHaveLength(1);
   });
 });
