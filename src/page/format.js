@@ -3,9 +3,9 @@ import * as lit from 'lit-html';
 
 /** @typedef {number | null | undefined} Value */
 
-/** What nobody sees, or what turns the direction of a text, as `visible-text.ts` has it; joiners inside words are none of it. */
+/** What nobody sees, or what turns the direction of a text, as `visible-text.ts` has it. Joiners inside words are none of it, but for one behind a selector that is spelt itself. */
 const UNSEEN =
-  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t]|\r\n)[\p{C}\p{Variation_Selector}]/gu;
+  /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t]|\r\n)[\p{C}\p{Variation_Selector}]/gu;
 
 /** Each such character as its code, `\u{202e}`: who reads a text must see what is in it. @param {string} text */
 export const spellUnseen = (text) =>

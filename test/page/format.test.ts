@@ -22,6 +22,7 @@ describe('a text on a page', () => {
     ['tag characters', 'a\u{e0041}', 'a\\u{e0041}'],
     ['a zero width', 'a\u200bb', 'a\\u{200b}b'],
     ['joiners inside words and emoji', 'می\u200cخواهم 👩\u200d🚀', 'می\u200cخواهم 👩\u200d🚀'],
+    ['a joiner behind what is not seen', '\ufe0f\u200da', '\\u{fe0f}\\u{200d}a'],
     ['lines', 'a\r\nb\n\tc', 'a\r\nb\n\tc'],
   ])('shows %s', (_, text, shown) => {
     expect(spellUnseen(text)).toBe(shown);
@@ -34,6 +35,7 @@ describe('a text on a page', () => {
         expect(spellUnseen(bare) !== bare).toBe(hidesText(bare));
         expect(hidesText(spellUnseen(bare))).toBe(false);
       }),
+      { numRuns: 1_000 },
     );
   });
 
