@@ -8,7 +8,7 @@
  * selectors; line breaks and tabs are none of these. Joiners stay inside words and emoji, where Persian, Hindi and families need them.
  */
 const UNSEEN =
-  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t])[\p{C}\p{Variation_Selector}]/gu;
+  /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t])[\p{C}\p{Variation_Selector}]/gu;
 const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/gu;
 
 /** Without what is not seen; its lines end with "\n". */

@@ -46,6 +46,26 @@ describe('visible text', () => {
 
   it('shows no joiner that joins nothing', () => {
     expect(visibleText('a \u200d\u200d\u200d b\u200c')).toBe('a  b');
+    expect(visibleText('\ufe0f\u200da')).toBe('a');
+  });
+
+  it('has nothing more to lose', () => {
+    const parts = [
+      ...UNSEEN.map(([, hidden]) => hidden),
+      '\u200c',
+      '\u200d',
+      '\ufe0f',
+      'a',
+      '्',
+      '❤',
+      '👨',
+      '1',
+      ' ',
+      '\n',
+    ];
+    const texts = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((some) => some.join(''));
+    const isSettled = (text: string) => visibleText(visibleText(text)) === visibleText(text);
+    fc.assert(fc.property(texts, isSettled), { numRuns: 2_000, examples: [['\ufe0f\u200da'], ['\u200b\u200da']] });
   });
 });
 
