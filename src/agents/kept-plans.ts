@@ -9,6 +9,7 @@ import { createScope } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { nearHint } from '../core/nearest-name.js';
+import { parseInput } from '../core/parse.js';
 import { checkPlan } from '../core/planning/check-plan.js';
 import { MASK } from '../core/secret-forms.js';
 import { canonicalHash } from './approvals/canonical-json.js';
@@ -37,7 +38,7 @@ export const keepPlanSchema = z.strictObject({
     .optional()
     .describe('The hash of the plan that it takes the place of, as you read it. Absent: none may have this name.'),
 });
-export type KeepPlan = z.output<typeof keepPlanSchema>;
+export type KeepPlan = z.input<typeof keepPlanSchema>;
 
 export const keptPlanSchema = z.object({
   name: planNameSchema,
@@ -82,7 +83,8 @@ export function createKeptPlans({ catalog, store, audit, clock = () => new Date(
   }
 
   return {
-    async keep(user, { name, plan, replaces }) {
+    async keep(user, input) {
+      const { name, plan, replaces } = parseInput(keepPlanSchema, input);
       checkKept(plan, createScope(catalog())({ user }).byName);
       const own = await store.list(user);
       const before = own.find((one) => one.name === name);

@@ -1,6 +1,6 @@
 /** Plans under a name: checked when they are kept, told apart by a hash, their users' own, run again with other inputs. */
 import { describe, expect, it } from '@jest/globals';
-import { createKeptPlans, keepPlanSchema } from '../../src/agents/kept-plans.js';
+import { createKeptPlans } from '../../src/agents/kept-plans.js';
 import { toArazzo, toMermaid } from '../../src/agents/runs/draw-plan.js';
 import type { RunnablePlan } from '../../src/agents/runs/plan-run.js';
 import { openStore } from '../../src/agents/store/open-store.js';
@@ -59,7 +59,7 @@ async function open() {
   const keep = (
     plan: RunnablePlan,
     { user = 'ann', name = 'morning', replaces }: { user?: string; name?: string; replaces?: string } = {},
-  ) => plans.keep(user, keepPlanSchema.parse({ name, plan, replaces }));
+  ) => plans.keep(user, { name, plan, replaces });
   return { plans, keep, audit };
 }
 

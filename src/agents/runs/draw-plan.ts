@@ -19,7 +19,7 @@ export function toMermaid(given: RunnablePlan): string {
   const lines = plan.steps.flatMap((step) => {
     const { id, tool, each, when } = step;
     const loop = each === undefined ? [] : [`for each ${each}`];
-    const condition = when ? [`when ${when.value} is ${when.is} ${JSON.stringify(when.to)}`] : [];
+    const condition = when ? [`when ${when.value} is ${[when.is, JSON.stringify(when.to)].join(' ').trim()}`] : [];
     const label = [`${id}: ${tool}`, ...loop, ...condition].map(quoted).join('<br/>');
     const used = referencesOf(step);
     const arrows = [...(needs.get(id) ?? [])].map((other) => {

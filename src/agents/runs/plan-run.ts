@@ -10,13 +10,15 @@ const stepId = z
 
 /** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
 const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
+const isContainer = (value: unknown) => typeof value === 'object' && value !== null;
 const conditionSchema = z.strictObject({
   value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
   is: z.enum(COMPARISONS).describe('`empty`: nothing, null, or a text, list or object without content.'),
   to: z
-    .union([z.string(), z.number(), z.boolean(), z.null()])
-    .default(null)
-    .describe('What it is compared with; `empty` and `filled` need nothing.'),
+    .unknown()
+    .refine((value) => !isContainer(value), 'a text, a number, true, false or null is expected')
+    .optional()
+    .describe('What it is compared with, a text, a number, true, false or null; `empty` and `filled` need nothing.'),
 });
 export type Condition = z.output<typeof conditionSchema>;
 

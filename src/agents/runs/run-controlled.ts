@@ -59,7 +59,7 @@ async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promis
 }
 
 /** Whether the condition holds, or why nobody can say. */
-function judge(step: ParsedStep, { value: written, is, to }: Condition, scope: Scope): boolean | string {
+function judge(step: ParsedStep, { value: written, is, to = null }: Condition, scope: Scope): boolean | string {
   const [reference] = findReferences(written, rootsOf(scope, step));
   const found = reference && lookUp(reference, scope);
   if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${written}" has no value`;
