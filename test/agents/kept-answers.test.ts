@@ -1,4 +1,6 @@
 /** Requests that their caller sends twice: by one server, by two on one store, and by one that dies in between. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createKeptAnswers } from '../../src/agents/kept-answers.js';
@@ -128,10 +130,24 @@ describe('a request with a key', () => {
     for (const { store } of servers) await store.close();
   });
 
+  it('leaves neither the key nor its answer in the store for others to read', async () => {
+    const folder = temporaryFolder();
+    const { ask, store } = await setUp({ file: join(folder, 'agents.db') });
+    await ask({ key: 'key-of-ann' }, { ok: true, output: { token: 'hunter-22' } });
+    await store.close();
+    const bytes = Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
+    expect(bytes.includes('ann')).toBe(true);
+    for (const word of ['key-of-ann', 'hunter-22', 'token']) expect(bytes.includes(word)).toBe(false);
+    const again = await setUp({ file: join(folder, 'agents.db') });
+    expect((await again.ask({ key: 'key-of-ann' })).answer).toEqual({ ok: true, output: { token: 'hunter-22' } });
+    await again.store.close();
+  });
+
   it('leaves no hash in the store from which a short secret could be found', async () => {
     const { ask, store } = await setUp();
     await ask({ request: { path: '1234' } });
-    const claim = { owner: 'ann', key: 'k-1', requestHash: '', createdAt: '', until: '' };
+    const key = createHash('sha256').update('k-1').digest('hex');
+    const claim = { owner: 'ann', key, requestHash: '', createdAt: '', until: '' };
     const kept = await store.answers.claim(claim, 1_000_000);
     const other = await setUp();
     await other.ask({ request: { path: '1234' } });
