@@ -190,7 +190,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   }
 
   const { definitions } = parts;
-  const keptPlans = createKeptPlans({ catalog, store: store.plans, audit, clock });
+  const keptPlans = createKeptPlans({ catalog, store: store.plans, policy: policy.current, audit, clock });
   return {
     router,
     catalog,

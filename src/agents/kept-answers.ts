@@ -114,7 +114,10 @@ function isFailureOfCall(code: unknown): code is keyof typeof FAILURE_TABLE {
   return typeof code === 'string' && Object.hasOwn(FAILURE_TABLE, code);
 }
 
+/** `conflict`: also of a run whose lease was lost on the way. */
+const MAY_HAVE_BEGUN: ReadonlySet<string> = new Set(['cancelled', 'conflict', 'outcome_unknown']);
+
 /** Of a request that was not begun. What failed on the way, or was cancelled, may have had a part of its effect. */
 function isRefusal({ code, meaning }: WinnowError): boolean {
-  return code === 'overloaded' || (code !== 'cancelled' && meaning.httpStatus < 500);
+  return code === 'overloaded' || (!MAY_HAVE_BEGUN.has(code) && meaning.httpStatus < 500);
 }

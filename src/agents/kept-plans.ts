@@ -15,6 +15,8 @@ import { MASK } from '../core/secret-forms.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
+import { hiddenTools } from './policy/decide.js';
+import type { Policy } from './policy/policy.js';
 import { createHiding } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
@@ -52,6 +54,8 @@ export interface KeptPlansParts {
   /** With the tools of all users; each plan is checked against those that its user sees. */
   catalog: () => Catalog;
   store: Documents;
+  /** What it hides from a caller is no tool for them. Default: it hides nothing. */
+  policy?: (() => Policy) | undefined;
   /** Told of each change after it is in the store. Default: nothing is told. */
   audit?: WriteAudit | undefined;
   /** Default: the clock of the machine. */
@@ -60,8 +64,11 @@ export interface KeptPlansParts {
 
 /** Each method throws WinnowError `store_failed`. A plan of another user looks like one that does not exist. */
 export interface KeptPlans {
-  /** @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces` */
-  keep(user: string, plan: KeepPlan): Promise<KeptPlan>;
+  /**
+   * @param roles of who keeps it
+   * @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces`
+   */
+  keep(user: string, plan: KeepPlan, roles?: readonly string[]): Promise<KeptPlan>;
   /** @throws WinnowError `not_found` */
   get(user: string, name: string): Promise<KeptPlan>;
   /** In order of name. */
@@ -76,16 +83,24 @@ export interface KeptPlans {
  * const plans = createKeptPlans({ catalog: () => catalog, store: store.plans });
  * await plans.keep('ann', { name: 'morning', plan });
  */
-export function createKeptPlans({ catalog, store, audit, clock = () => new Date() }: KeptPlansParts): KeptPlans {
+export function createKeptPlans({
+  catalog,
+  store,
+  policy,
+  audit,
+  clock = () => new Date(),
+}: KeptPlansParts): KeptPlans {
   async function find(user: string, name: string): Promise<KeptPlan | undefined> {
     const found = await store.get(user, name);
     return found && parseKept(found);
   }
 
   return {
-    async keep(user, input) {
+    async keep(user, input, roles = []) {
       const { name, plan, replaces } = parseInput(keepPlanSchema, input);
-      checkKept(plan, createScope(catalog())({ user }).byName);
+      const { tools, byName } = createScope(catalog())({ user });
+      const hidden = new Set(policy ? hiddenTools(policy(), tools, { user, roles: [...roles] }) : []);
+      checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
       const own = await store.list(user);
       const before = own.find((one) => one.name === name);
       if (!before && own.length >= MAX_PLANS)
@@ -146,7 +161,7 @@ function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[]
     return tool && secretsIn(tool);
   });
   const hidden = hiding.plan(plan);
-  const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { value }]) => value === MASK);
+  const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
     placesOf(given).map(
       (path) => `${id}.arguments.${path}: is secret and not kept; make it an input, "\${input.NAME}"`,

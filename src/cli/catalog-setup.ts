@@ -17,7 +17,6 @@ import {
 import { createHttpExecutor } from '../agents/sandbox/executors/http/http.js';
 import { createMcpExecutor } from '../agents/sandbox/executors/mcp.js';
 import { createWorkerExecutor } from '../agents/sandbox/executors/workers.js';
-import { fail } from '../agents/sandbox/failure.js';
 import { loadSourceSynonyms } from '../agents/search/source-synonyms.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { loadCatalog } from '../core/catalog/load.js';
@@ -25,11 +24,11 @@ import { detectSource } from '../core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../core/catalog/sources/mcp-config.js';
 import type { McpServer } from '../core/catalog/sources/mcp-server.js';
 import type { ReadContext } from '../core/catalog/sources/source.js';
-import type { Tool } from '../core/catalog/tool.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import type { Synonyms } from '../core/search/synonyms.js';
 import type { ConfigFile } from './config-file.js';
 import type { AgentFlags } from './flags.js';
+import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
 import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
 
@@ -222,71 +221,4 @@ function twoServers(name: string): WinnowError {
     'invalid_option',
     `Two sources have an MCP server "${name}", and calls could reach the wrong one. Rename one of them.`,
   );
-}
-
-/** What runs tools, replaced while it runs: a call that is under way ends where it began. */
-export interface LiveExecutors extends Executor {
-  close(): Promise<void>;
-  /** New calls go to these; the old ones are closed when their last call has ended. */
-  replace(next: readonly Executor[]): void;
-}
-
-interface Generation {
-  readonly executors: readonly Executor[];
-  running: number;
-  isOld: boolean;
-}
-
-export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
-  let current: Generation = { executors: first, running: 0, isOld: false };
-  const closing = new Set<Promise<unknown>>();
-
-  function retire(generation: Generation): void {
-    generation.isOld = true;
-    if (generation.running === 0) closeAll(generation);
-  }
-
-  function closeAll({ executors }: Generation): void {
-    const work = Promise.allSettled(executors.map((one) => one.close?.()));
-    closing.add(work);
-    void work.then(() => closing.delete(work));
-  }
-
-  const find = (tool: Tool) => current.executors.find((one) => one.canRun(tool));
-  return {
-    canRun: (tool) => find(tool) !== undefined,
-    defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
-    whyDown: (tool) => find(tool)?.whyDown?.(tool),
-    health: () => new Map(current.executors.flatMap((one) => [...(one.health?.() ?? [])])),
-    get offers() {
-      return current.executors.find(({ offers }) => offers)?.offers;
-    },
-
-    async run(call) {
-      const generation = current;
-      const executor = find(call.tool);
-      // Between the question and the call it may have been replaced.
-      if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
-      generation.running += 1;
-      try {
-        return await executor.run(call);
-      } finally {
-        generation.running -= 1;
-        if (generation.isOld && generation.running === 0) closeAll(generation);
-      }
-    },
-
-    replace(next) {
-      const old = current;
-      current = { executors: next, running: 0, isOld: false };
-      retire(old);
-    },
-
-    async close() {
-      // Also under running calls: whoever closes waits no longer for them.
-      if (!current.isOld) closeAll(current);
-      current.isOld = true;
-      await Promise.all(closing);
-    },
-  };
 }

@@ -96,6 +96,7 @@ describe('a request with a key', () => {
     ['quota_exceeded', undefined],
     ['overloaded', undefined],
     ['cancelled', 'outcome_unknown'],
+    ['conflict', 'outcome_unknown'],
     ['store_failed', 'outcome_unknown'],
     ['internal', 'outcome_unknown'],
   ])('that failed with %s: the next one is answered %s', async (code, next) => {

@@ -1,6 +1,7 @@
 /** Plans under a name: checked when they are kept, told apart by a hash, their users' own, run again with other inputs. */
 import { describe, expect, it } from '@jest/globals';
 import { createKeptPlans } from '../../src/agents/kept-plans.js';
+import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { toArazzo, toMermaid } from '../../src/agents/runs/draw-plan.js';
 import type { RunnablePlan } from '../../src/agents/runs/plan-run.js';
 import { openStore } from '../../src/agents/store/open-store.js';
@@ -46,13 +47,14 @@ const [S1, S2, S3] = PLAN.steps as [
 ];
 const withSteps = (...steps: RunnablePlan['steps']): RunnablePlan => ({ ...PLAN, steps });
 
-async function open() {
+async function open(policy: PolicyInput = {}) {
   const store = await openStore();
   const audit: object[] = [];
   const catalog = createCatalog(TOOLS);
   const plans = createKeptPlans({
     catalog: () => catalog,
     store: store.plans,
+    policy: () => createPolicy(policy),
     audit: async (entry) => void audit.push(entry),
     clock: () => new Date('2026-11-25T10:00:00Z'),
   });
@@ -165,6 +167,16 @@ describe('a kept plan', () => {
     const { plans, keep } = await open();
     await expect(keep(plan)).rejects.toMatchObject({ code: 'invalid_request', issues });
     expect(await plans.list('ann')).toEqual([]);
+  });
+
+  it('says of a tool that policy hides no more than of one that is not there', async () => {
+    const { plans } = await open({ rules: [{ name: 'shut', match: { tool: 'close_room' }, decision: 'deny' }] });
+    for (const tool of ['close_room', 'close_rom'])
+      await expect(
+        plans.keep('ann', { name: 'x', plan: withSteps({ id: 's1', tool, arguments: { zz: 1 } }) }),
+      ).rejects.toMatchObject({
+        issues: [expect.stringMatching(`^s1.tool: there is no tool "${tool}"(?:; near: list_rooms)?$`)],
+      });
   });
 
   it('may take a secret as an input of each run', async () => {

@@ -15,7 +15,7 @@ import { z } from 'zod';
 import type { CallInput, CallResult } from '../../agents/contracts.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
 import { isObject, listOf } from '../../core/catalog/schema/json.js';
-import { dereference, isMarkedSecret } from '../../core/catalog/schema/paths.js';
+import { dereference, secretArgumentNames } from '../../core/catalog/schema/paths.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oneLine } from '../../core/visible-text.js';
 import type { Asked } from './answering.js';
@@ -87,12 +87,12 @@ export async function callAskingBack(
   const approval = asksPerson ? findOwnApproval(router, result) : undefined;
   if (approval === undefined) return { result };
   const decision = inputResponse(responses, approval);
-  if (decision.kind === 'missing') {
-    const question = await questionFor(router, approval);
-    const inputRequests = question && { [approval]: inputRequired.elicit(question.form) };
-    return inputRequests ? { question: inputRequired({ inputRequests, requestState }) } : { result };
-  }
-  return { result: await decided() };
+  // What can't be asked can't be answered either, whatever the client sends.
+  const question = await questionFor(router, approval);
+  if (!question) return { result };
+  if (decision.kind !== 'missing') return { result: await decided() };
+  const inputRequests = { [approval]: inputRequired.elicit(question.form) };
+  return { question: inputRequired({ inputRequests, requestState }) };
 
   async function decided(): Promise<CallResult> {
     if (decision.kind !== 'elicit' || decision.action === 'cancel' || approval === undefined) return result;
@@ -112,7 +112,8 @@ async function formFor(
   if (!schema) return undefined;
   const required = listOf(schema.required).filter((name) => typeof name === 'string');
   const names = required.filter((name) => !Object.hasOwn(given ?? {}, name));
-  if (names.length === 0 || names.length > MOST_FIELDS) return undefined;
+  const secrets = new Set(secretArgumentNames(schema));
+  if (names.length === 0 || names.length > MOST_FIELDS || names.some((name) => secrets.has(name))) return undefined;
   const properties: Record<string, PrimitiveSchemaDefinition> = {};
   for (const name of names) {
     const field = toField(dereference(schema, isObject(schema.properties) ? schema.properties[name] : undefined));
@@ -124,7 +125,7 @@ async function formFor(
 }
 
 function toField(schema: JsonSchema | undefined): PrimitiveSchemaDefinition | undefined {
-  if (!schema || isMarkedSecret(schema)) return undefined;
+  if (!schema) return undefined;
   const about = typeof schema.description === 'string' ? { description: spellTricks(oneLine(schema.description)) } : {};
   if (schema.enum !== undefined) {
     const options = listOf(schema.enum).filter((one) => typeof one === 'string');

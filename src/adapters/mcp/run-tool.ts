@@ -95,7 +95,7 @@ function toAnswer({ id, state, plan, steps, notes }: PlanRun): OwnAnswer {
       id: step,
       tool: toolOf.get(stepOf(step)) ?? '',
       status: now,
-      ...(now === 'done' ? {} : { arguments: asked }),
+      ...(now === 'done' && toolOf.has(step) ? {} : { arguments: asked }),
       output: result,
       failure: why,
       approval: waits,

@@ -89,7 +89,7 @@ export function toArazzo(given: RunnablePlan, { name, version, openapiUrl = './o
       outputs: Object.fromEntries(
         [{ path: [] }, ...taken.filter((reference) => reference.step === step.id)].map(({ path }) => [
           outputName(path),
-          `$response.body#/output${path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`,
+          `$response.body#/output${pointerOf(path)}`,
         ]),
       ),
     })),
@@ -152,10 +152,13 @@ function withExpressions(value: unknown, roots: readonly Root[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withExpressions(part, roots)]));
 }
 
+const pointerOf = (path: Reference['path']) =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
 function toExpression({ step, path }: Reference): string {
   if (step !== 'input') return `$steps.${step}.outputs.${outputName(path)}`;
   const [name, ...rest] = path;
-  return `$inputs.${name}${rest.length > 0 ? `#/${rest.join('/')}` : ''}`;
+  return `$inputs.${name}${rest.length > 0 ? `#${pointerOf(rest)}` : ''}`;
 }
 
 /** A text that would be taken for an expression has no way to be a text. */

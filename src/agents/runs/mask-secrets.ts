@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
-import { findReferences, type Root, referencesIn } from '../../core/planning/references.js';
+import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
@@ -28,7 +28,8 @@ const ROOTS: readonly Root[] = ['item', 'input'];
 export interface Hiding {
   /** References stay: they are no secrets, and the run needs them. */
   plan(plan: ParsedPlan): ParsedPlan;
-  state(state: StepState, tool: string): StepState;
+  /** @param isLoop its output is the list of those of its items. Default: false */
+  state(state: StepState, tool: string, isLoop?: boolean): StepState;
   value(value: unknown, tool: string): unknown;
 }
 
@@ -63,13 +64,20 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
 
   /** An input that stands in a secret argument is one, too. */
   function hideInputs(plan: ParsedPlan): ParsedPlan['inputs'] {
-    const names = plan.steps.flatMap(({ arguments: given, tool }) => inputsIn(given, mark(given, tool, 'input')));
+    const names = plan.steps.flatMap((step) => secretInputsOf(step, mark(step.arguments, step.tool, 'input')));
     const inputs = Object.entries(plan.inputs ?? {}).map(([name, input]) => {
       if (!names.includes(name) || input.value === undefined) return [name, input] as const;
       collect(input.value, MASK);
-      return [name, { ...input, value: MASK }] as const;
+      return [name, { ...input, value: MASK, isMasked: true as const }] as const;
     });
-    return plan.inputs && Object.fromEntries(inputs);
+    // A secret of one may stand in another.
+    const hidden = inputs.map(([name, input]) => [name, { ...input, ...hiddenValue(input.value) }]);
+    return plan.inputs && Object.fromEntries(hidden);
+  }
+
+  function hiddenValue(value: unknown): { value?: unknown; isMasked?: true } {
+    const hidden = hideKnown(value);
+    return isDeepStrictEqual(hidden, value) ? {} : { value: hidden, isMasked: true };
   }
 
   function collect(given: unknown, masked: unknown): void {
@@ -85,12 +93,15 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
       const inputs = hideInputs(plan);
       return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
     },
-    state(state, tool) {
+    state(state, tool, isLoop = false) {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
       const marked = {
         arguments: mark(given, tool, 'input'),
-        output: mark(output, tool, 'output'),
+        output:
+          isLoop && Array.isArray(output)
+            ? output.map((item) => mark(item, tool, 'output'))
+            : mark(output, tool, 'output'),
         failure: mark(failure, tool),
         notes: mark(notes, tool),
       };
@@ -136,14 +147,17 @@ function keepReferences(given: unknown, masked: unknown, roots: readonly Root[])
   return Object.fromEntries(kept);
 }
 
-/** Names of the inputs that are masked with what they stand in. */
-function inputsIn(given: unknown, masked: unknown): string[] {
-  if (masked === MASK)
-    return referencesIn(given, ['input'])
-      .filter(({ step }) => step === 'input')
-      .map(({ path: [name] }) => String(name));
+/** Names of the inputs that are masked with what they stand in; the items of a loop stand for what it is over. */
+function secretInputsOf({ arguments: given, each }: ParsedStep, masked: unknown): string[] {
+  const found = maskedReferences(given, masked);
+  const ofLoop = found.some(({ step }) => step === 'item') ? referencesIn(each, ['input']) : [];
+  return [...found, ...ofLoop].filter(({ step }) => step === 'input').map(({ path: [name] }) => String(name));
+}
+
+function maskedReferences(given: unknown, masked: unknown): Reference[] {
+  if (masked === MASK) return referencesIn(given, ROOTS);
   if (!isContainer(given) || !isContainer(masked)) return [];
-  return Object.entries(given).flatMap(([name, part]) => inputsIn(part, Reflect.get(masked, name)));
+  return Object.entries(given).flatMap(([name, part]) => maskedReferences(part, Reflect.get(masked, name)));
 }
 
 export function isMasked(value: unknown): boolean {

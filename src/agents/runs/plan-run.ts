@@ -28,6 +28,10 @@ const inputSchema = z.strictObject({
     .unknown()
     .optional()
     .describe('Of this run, where one is given; else the default. Without any the run must bring it.'),
+  isMasked: z
+    .literal(true)
+    .optional()
+    .describe('Of a run that was read from the store: the value is secret, and was not kept.'),
 });
 
 export const runnablePlanSchema = z.object({

@@ -6,7 +6,7 @@
 import type { PlanRequest } from '../../core/request.js';
 import type { PlanResult } from '../../core/result.js';
 import { capOutput } from '../sandbox/cap-output.js';
-import type { PlanRun, RunnablePlan, StepState } from './plan-run.js';
+import { type PlanRun, type RunnablePlan, type StepState, stepOf } from './plan-run.js';
 
 /** `plan` of a planner. */
 export type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
@@ -48,15 +48,16 @@ export function createReplanner(
 
 function factsOf({ plan, steps }: PlanRun, failed: StepState, withOutputs: boolean) {
   const toolOf = new Map(plan.steps.map(({ id, tool }) => [id, tool]));
-  const done = Object.values(steps).filter(({ status }) => status === 'done');
+  // Of a loop its items say what was done.
+  const done = Object.values(steps).filter((step) => step.status === 'done' && step.arguments !== undefined);
   return {
     done: done.map(({ id, arguments: input, output }) => ({
-      tool: toolOf.get(id),
+      tool: toolOf.get(stepOf(id)),
       arguments: input,
       ...(withOutputs ? { output: cut(output) } : {}),
     })),
     failed: {
-      tool: toolOf.get(failed.id),
+      tool: toolOf.get(stepOf(failed.id)),
       arguments: failed.arguments,
       error: withOutputs ? failed.failure : failed.failure?.code,
     },

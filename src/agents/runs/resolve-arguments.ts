@@ -31,7 +31,11 @@ export interface Scope {
 type LookedUp = { is: 'value'; value: unknown; isMasked: boolean } | { is: 'open' } | { is: 'wrong'; problem: string };
 
 /** What a reference stands for. `open`: its step has no result yet, or nobody has begun with the items. */
-export function lookUp({ step, path, text }: Reference, { states, inputs, item }: Scope): LookedUp {
+export function lookUp(
+  { step, path, text }: Reference,
+  { states, inputs, item }: Scope,
+  { mayBeMasked = false } = {},
+): LookedUp {
   const state = states.get(step);
   if (step !== 'item' && step !== 'input' && state?.status !== 'done') return { is: 'open' };
   if (step === 'item' && !item) return { is: 'open' };
@@ -43,8 +47,10 @@ export function lookUp({ step, path, text }: Reference, { states, inputs, item }
     const cut = state?.notes?.find((note) => note.includes('maxOutputBytes'));
     return { is: 'wrong', problem: `"${text}" is not in ${whence}; ${found.reason}${cut ? ` (${cut})` : ''}` };
   }
-  const mayBeMasked = step === 'input' || (item && step === 'item' ? item.isMasked : state?.isMasked === true);
-  if (!mayBeMasked || !isMasked(found.value)) return { is: 'value', value: found.value, isMasked: mayBeMasked };
+  const isInputMasked = step === 'input' && inputs?.[String(path[0])]?.isMasked === true;
+  const hasMasks = isInputMasked || (step === 'item' ? item?.isMasked : state?.isMasked) === true;
+  if (!hasMasks || mayBeMasked || !isMasked(found.value))
+    return { is: 'value', value: found.value, isMasked: hasMasks };
   return { is: 'wrong', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
 }
 
@@ -57,6 +63,17 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   const unresolved = new Set<string>();
   const issues: string[] = [];
   const roots = rootsOf(scope, step);
+
+  let room = MAX_CHARACTERS;
+
+  /** As text, where it stands inside one; small requests must not become large ones. */
+  function putIn(reference: Reference, place: string): string {
+    const text = asText(resolveReference(reference, place));
+    room -= text.length;
+    if (room >= 0) return text;
+    if (room + text.length >= 0) issues.push(`${place}: references put in more than ${MAX_CHARACTERS} characters`);
+    return '';
+  }
 
   function resolveReference(reference: Reference, place: string): unknown {
     const found = lookUp(reference, scope);
@@ -77,7 +94,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
     let written = '';
     for (const reference of references) {
       const at = rest.indexOf(reference.text);
-      written += rest.slice(0, at) + asText(resolveReference(reference, place));
+      written += rest.slice(0, at) + putIn(reference, place);
       rest = rest.slice(at + reference.text.length);
     }
     return written + rest;
@@ -96,6 +113,9 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   const values = resolveAll(step.arguments, `${step.id}.arguments`);
   return { arguments: values, sources: sourcesOf(step, roots), unresolved: [...unresolved], issues };
 }
+
+/** Of one step, of all that references put into its texts. */
+const MAX_CHARACTERS = 2 ** 22;
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

@@ -10,8 +10,9 @@ import { lookUp, type Scope } from './resolve-arguments.js';
 import { failureOf, runStep, type StepParts } from './run-step.js';
 import { rootsOf } from './step-order.js';
 
-/** More is work for a batch, not for one run of a plan. */
+/** More is work for a batch, not for one run of a plan: of one step, and of all steps with their items. */
 const MAX_ITEMS = 100;
+export const MAX_ITEMS_OF_RUN = 1_000;
 
 /** @param inTurn waits until a further call may be made, then does the work */
 export async function runControlled(
@@ -24,12 +25,19 @@ export async function runControlled(
   const items = readItems(step, record);
   if (typeof items === 'string') return record.setStep(refused(step.id, items));
   const steps = items.map((_, place) => ({ ...step, id: `${step.id}[${place}]` }));
+  const added = steps.filter(({ id }) => !record.states.has(id)).length;
+  if (added > parts.room.items)
+    return record.setStep(refused(step.id, `one run has at most ${MAX_ITEMS_OF_RUN} items of loops`));
+  parts.room.items -= added;
   for (const { id } of steps) if (!record.states.has(id)) await record.setStep({ id, status: 'pending', attempts: 0 });
-  await Promise.all(
+  // Waits for all, also when the store fails in between: no item may go on unseen.
+  const ended = await Promise.allSettled(
     steps.map(async (one, place) => {
       if (isOpen(record.states.get(one.id))) await inTurn(() => runWhere(one, parts, items[place]));
     }),
   );
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
   const states = steps.flatMap(({ id }) => record.states.get(id) ?? []);
   // Cancelled on the way: it goes on when the run is resumed.
   if (!states.some(({ status }) => status === 'pending')) await record.setStep(together(step.id, states));
@@ -40,7 +48,9 @@ type Item = NonNullable<Scope['item']>;
 /** The items of a step with `each`, or why there are none. */
 function readItems({ each = '' }: ParsedStep, record: StepParts['record']): Item[] | string {
   const [reference] = findReferences(each, rootsOf(record.plan, {}));
-  const found = reference && lookUp(reference, { states: record.states, inputs: record.plan.inputs });
+  const scope = { states: record.states, inputs: record.plan.inputs };
+  // What is masked in it is a matter of the items that use it.
+  const found = reference && lookUp(reference, scope, { mayBeMasked: true });
   if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${each}" has no value`;
   const { value, isMasked } = found;
   if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;

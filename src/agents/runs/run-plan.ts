@@ -8,7 +8,7 @@ import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { type GivenAgain, requireSecrets } from './mask-secrets.js';
 import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
-import { runControlled } from './run-controlled.js';
+import { MAX_ITEMS_OF_RUN, runControlled } from './run-controlled.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknownOutcome } from './run-step.js';
 import { newReach, orderSteps, referencesOf } from './step-order.js';
@@ -94,7 +94,8 @@ async function drive(
     await record.setState('running');
     await prepare?.(record);
     const { run, isRepeatable = () => false, retry = {}, user, session, concurrency = DEFAULT_CONCURRENCY } = options;
-    const parts = { run, isRepeatable, retry, user, session, record, signal };
+    const items = MAX_ITEMS_OF_RUN - [...record.states.keys()].filter((id) => stepOf(id) !== id).length;
+    const parts = { run, isRepeatable, retry, user, session, record, signal, room: { items } };
     await runSteps(parts, concurrency, stop);
     const next = await replanOnce(record, options, signal);
     if (next === 'run') await runSteps(parts, concurrency, stop);
@@ -169,12 +170,15 @@ async function replanOnce(
   signal: AbortSignal,
 ): Promise<'run' | 'look' | 'none'> {
   if (!replan || record.earlier || stateOf(record.states, signal) !== 'failed') return 'none';
-  const failed = [...record.states.values()].find(({ status }) => status === 'failed' || status === 'unknown');
+  const broken = [...record.states.values()].filter(({ status }) => status === 'failed' || status === 'unknown');
+  // Of a loop the item that failed says why.
+  const failed = broken.find((state) => state.arguments !== undefined) ?? broken[0];
   if (!failed) return 'none';
   try {
     const plan = await replan(record.toRun(), failed);
     if (!plan) return 'none';
-    const ordered = orderSteps(plan);
+    const { inputs } = record.plan;
+    const ordered = orderSteps({ ...plan, ...(inputs ? { inputs } : {}) });
     const added = newReach(ordered.plan, record.plan);
     await record.replace(ordered.plan);
     if (added.length === 0) return 'run';

@@ -120,8 +120,10 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
   const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
   hiding.plan(plan);
-  const hideState = (state: StepState) =>
-    hiding.state(state, plan.steps.find((step) => step.id === stepOf(state.id))?.tool ?? '');
+  const hideState = (state: StepState) => {
+    const { tool = '', each } = plan.steps.find((step) => step.id === stepOf(state.id)) ?? {};
+    return hiding.state(state, tool, each !== undefined && stepOf(state.id) === state.id);
+  };
   const emit = (event: PlanRunEvent) =>
     tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
   return {
@@ -222,7 +224,9 @@ async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost
     },
     async release() {
       clearInterval(timer);
-      if (!isLost) await claim(0);
+      const isOurs = !isLost;
+      isLost = true;
+      if (isOurs) await claim(0);
     },
   };
 }

@@ -44,6 +44,8 @@ export interface StepParts {
   readonly user?: string | undefined;
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
+  /** How many further items of loops the run may have. */
+  readonly room: { items: number };
 }
 
 const MAX_DELAY_MS = 10_000;

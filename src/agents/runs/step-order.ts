@@ -95,10 +95,14 @@ function freeOf(left: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 export function newReach(next: ParsedPlan, before: ParsedPlan): string[] {
   const tools = new Set(before.steps.map(({ tool }) => tool));
   const values = new Set(before.steps.flatMap((step) => leavesOf(step.arguments).map(({ value }) => value)));
-  return next.steps.flatMap(({ id, tool, arguments: given }) => {
+  const controls = new Set(before.steps.map(({ tool, each, when }) => JSON.stringify([tool, each, when])));
+  const isFree = (tool: string) => before.steps.every((step) => step.tool !== tool || !(step.each || step.when));
+  return next.steps.flatMap(({ id, tool, arguments: given, each, when }) => {
+    const isAsBefore = isFree(tool) || controls.has(JSON.stringify([tool, each, when]));
+    const lost = isAsBefore ? [] : [`${id} calls ${tool} without its condition or loop`];
     const added = leavesOf(given).filter(({ value }) => !values.has(value));
     const lines = added.map(({ path, value }) => `${id}.${path}: ${JSON.stringify(value)}`);
-    return tools.has(tool) ? lines : [`${id} calls ${tool}`, ...lines];
+    return tools.has(tool) ? [...lost, ...lines] : [`${id} calls ${tool}`, ...lines];
   });
 }
 

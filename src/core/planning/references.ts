@@ -16,6 +16,7 @@ const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 /** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
 const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
+const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
 const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
@@ -37,7 +38,8 @@ export function findReferences(text: string, roots: readonly Root[] = []): Refer
 /** Parts of a text that look like references but are malformed: a wrong one must not pass as a text. */
 export function findBroken(text: string, roots: readonly Root[] = []): string[] {
   const rest = text.replace(formOf(roots), '');
-  return rest === text && ALONE.test(text) ? [text] : (rest.match(LOOKALIKE) ?? []);
+  if (rest === text && ALONE.test(text)) return [text];
+  return [...(rest.match(LOOKALIKE) ?? []), ...(roots.length > 0 ? (rest.match(ROOT_LOOKALIKE) ?? []) : [])];
 }
 
 function parsePath(text: string): (string | number)[] {

@@ -28,6 +28,28 @@ describe('planning again', () => {
     expect(Object.keys(run.steps)).toEqual(['s1']);
   });
 
+  it('waits for a look where a step lost its condition, and keeps the inputs', async () => {
+    const script = createScript({
+      check: [done({ safe: false })],
+      wipe: [done('wiped')],
+      bad: [fail('tool_failed', 'x')],
+    });
+    const when = { value: '${s1.safe}', is: 'equal' as const, to: true };
+    const check = { id: 's1', tool: 'check', arguments: { of: '${input.disk}' } };
+    const wipe = { id: 's2', tool: 'wipe', arguments: { path: '/data' } };
+    const first = {
+      inputs: { disk: { value: 'a' } },
+      steps: [check, { ...wipe, when }, { id: 's3', tool: 'bad', arguments: {} }],
+    };
+    const run = await runPlan(first, { run: script.run, replan: async () => ({ steps: [check, wipe] }) });
+    expect(run).toMatchObject({
+      state: 'paused',
+      notes: [expect.stringContaining('s2 calls wipe without its condition or loop')],
+    });
+    expect(run.plan.inputs).toEqual(first.inputs);
+    expect(script.calls.map(({ tool }) => tool)).toEqual(['check', 'bad']);
+  });
+
   it('does not happen twice, nor when nothing failed, nor when there is no other plan', async () => {
     const script = createScript({ bad: [fail('tool_failed', 'x')], good: [done(1)] });
     let asked = 0;

@@ -122,6 +122,39 @@ describe('a step with `each`', () => {
     expect(script.calls.at(-1)).toMatchObject({ step: 's2[0]', approval: 'a1' });
   });
 
+  it('ends a run that would have thousands of them', async () => {
+    const inputs = { all: { value: Array.from({ length: 100 }, (_, id) => id) } };
+    const steps = Array.from({ length: 30 }, (_, at) => step(`s${at + 1}`, 'close', { each: '${input.all}' }));
+    const run = await runPlan({ steps, inputs }, { run: createScript({ close: [done(1)] }).run });
+    expect(run.state).toBe('failed');
+    expect(Object.keys(run.steps)).toHaveLength(30 + 1_000);
+    expect(run.steps.s30?.failure?.reason).toBe('s30: one run has at most 1000 items of loops');
+  });
+
+  it('waits for the items that run when the store fails, and writes nothing after that', async () => {
+    const { planRuns } = await openStore();
+    const events: string[] = [];
+    const store = {
+      ...planRuns,
+      async setStep(id: string, given: { id: string; state: unknown; at: string }) {
+        if (given.id === 's2[0]' && Object(given.state).status === 'done') throw new Error('the disk is full');
+        await planRuns.setStep(id, given);
+      },
+      async claim(id: string, lease: { owner: string; at: string; until: string }) {
+        if (lease.at === lease.until) events.push('given back');
+        return planRuns.claim(id, lease);
+      },
+    };
+    const late = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      events.push('late item');
+      return done(2);
+    };
+    const script = createScript({ list: [done({ rooms: ROOMS.slice(0, 2) })], close: [done(1), late] });
+    await expect(runPlan(plan(LIST, CLOSE), { run: script.run, store })).rejects.toThrow('the disk is full');
+    expect(events).toEqual(['late item', 'given back']);
+  });
+
   it('reads nothing of an item as a reference, and leaves `${item}` alone elsewhere', async () => {
     const script = createScript({
       list: [done({ secret: 'x', rooms: ['${s1.secret}'] })],
@@ -228,5 +261,16 @@ describe('inputs of a plan', () => {
       code: 'invalid_request',
       issues: expect.arrayContaining([issue]),
     });
+  });
+
+  it('put no more into texts than fits, and are no text where they are malformed', async () => {
+    const script = createScript({ t: [done(1)] });
+    const inputs = { x: { value: 'x'.repeat(400_000) } };
+    const large = step('s1', 't', { arguments: { a: '${input.x}'.repeat(1_200) } });
+    const wrong = step('s2', 't', { arguments: { a: 'in ${inputs.x} now' } });
+    const run = await runPlan({ inputs, steps: [large, wrong] }, { run: script.run });
+    expect(run.steps.s1?.failure?.reason).toBe('s1.arguments.a: references put in more than 4194304 characters');
+    expect(run.steps.s2?.failure?.reason).toBe('s2.arguments.a: "${inputs.x}" is no reference; write ${s1.field}');
+    expect(script.calls).toEqual([]);
   });
 });

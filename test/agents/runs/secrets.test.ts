@@ -105,6 +105,37 @@ describe('secrets in a run', () => {
     expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'for ann' });
   });
 
+  it('that come in the items of a loop are kept nowhere: not in its input, its results or another input', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ login: [done({ ticket: 'ticket-of-ann', greeting: 'hello' })], act: [waiting] });
+    const accounts = { value: [{ user: 'ann', pin: 'hunter-22' }] };
+    const steps = [
+      { id: 's1', tool: 'login', arguments: { user: '${item.user}', pin: '${item.pin}' }, each: '${input.accounts}' },
+      { id: 's2', tool: 'act', arguments: { text: '${s1[0].greeting}' }, dependsOn: ['s1'] },
+    ];
+    const options = { run: script.run, store, secretsOf };
+    const inputs = { accounts, note: { value: 'use hunter-22' }, mask: { value: 'grep [masked]' } };
+    const run = await runPlan({ steps, inputs }, { ...options, runId: 'r' });
+    expect(script.calls[0]?.arguments).toEqual({ user: 'ann', pin: 'hunter-22' });
+    expect(statuses(run)).toMatchObject({ s1: 'done', s2: 'needs_approval' });
+    const kept = JSON.stringify(await store.get('r'));
+    expect(kept).toContain('"greeting":"hello"');
+    expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
+  });
+
+  it('in a list do not stand in the way of a loop that does not need them', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
+    const steps = [
+      { id: 's1', tool: 'login', arguments: { user: 'ann' }, each: '${input.names}' },
+      { id: 's2', tool: 'act', arguments: { text: '${item.greeting}' }, each: '${s1}' },
+    ];
+    const options = { run: script.run, store, secretsOf };
+    await runPlan({ steps, inputs: { names: { value: [1] } } }, { ...options, runId: 'r' });
+    const again = await resumePlan('r', options);
+    expect(again.steps.s2).toMatchObject({ status: 'done', output: ['acted'] });
+  });
+
   it('in results that a step still needs are asked for, too', async () => {
     const { resume, script } = await pause(LOGIN, ['s2', 'act', { text: '${s1.ticket}' }]);
     const failed = await resume();

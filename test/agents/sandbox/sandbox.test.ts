@@ -11,7 +11,7 @@ import { createHttpExecutor } from '../../../src/agents/sandbox/executors/http/h
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import { resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
-import { createLiveExecutors } from '../../../src/cli/catalog-setup.js';
+import { createLiveExecutors } from '../../../src/cli/live-executors.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
 import { createTool } from '../../support/create-tool.js';
 

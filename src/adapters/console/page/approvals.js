@@ -49,6 +49,8 @@ function createApprovals(console) {
     [shown, undecided] = [[], undefined];
     outcomes.clear();
     editing.clear();
+    // What stood there before must not be clicked on while others come.
+    update();
     read();
   }
 
@@ -126,7 +128,8 @@ function createApprovals(console) {
           renderApproval(approval, {
             t,
             isSending,
-            isGone: !pending.some(({ id }) => id === approval.id),
+            // Of more than were read nobody can tell here: the server says it when somebody decides.
+            isGone: pending.length < MOST && !pending.some(({ id }) => id === approval.id),
             isEdited: editing.has(approval.id),
             outcome: outcomes.get(approval.id),
             onDecide: (form, what) => decide(approval, form, what),

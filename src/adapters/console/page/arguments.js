@@ -31,10 +31,17 @@ export function renderArguments(values, { t, sourceOf, differences = [] }) {
   })}</ul>`;
 }
 
-/** Two values as texts, word by word. @param {unknown} before @param {unknown} now */
+/** Comparing takes the square of what differs, and it is done at every drawing. */
+const MOST_WORK = { maxEditLength: 200, timeout: 20 };
+
+/** Two values as texts, word by word; whole where that takes long. @param {unknown} before @param {unknown} now */
 export function renderDifference(before, now) {
   const [one, other] = [before, now].map((value) => textOf(value, 2));
-  return html`<code class="value">${diffWordsWithSpace(one ?? '', other ?? '').map(({ value, added, removed }) =>
+  const parts = diffWordsWithSpace(one ?? '', other ?? '', MOST_WORK) ?? [
+    { value: one, added: false, removed: true },
+    { value: other, added: true, removed: false },
+  ];
+  return html`<code class="value">${parts.map(({ value, added, removed }) =>
     added ? html`<ins>${value}</ins>` : removed ? html`<del>${value}</del>` : value,
   )}</code>`;
 }

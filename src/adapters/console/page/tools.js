@@ -71,6 +71,9 @@ function createTools(console) {
   return {
     enter() {
       if (isRead && console.view.tool !== undefined) return;
+      // What stood there before must not be clicked on while others come.
+      [held, accepted] = [[], new Set()];
+      update();
       read();
       if (console.has('listToolChanges')) readHeld();
     },

@@ -31,7 +31,7 @@ export function keptPlanRoutes({ keptPlans }: Pick<Agents, 'keptPlans'>): Route[
       body: { name: 'KeepPlanRequest', schema: keepPlanSchema.extend(ofUserSchema.shape) },
       answer: KEPT,
       status: 201,
-      handle: ({ body: { user, ...plan }, caller }) => keptPlans.keep(ownerOf(caller, user), plan),
+      handle: ({ body: { user, ...plan }, caller }) => keptPlans.keep(ownerOf(caller, user), plan, caller?.roles),
     }),
     route({
       method: 'GET',
