@@ -144,12 +144,13 @@ describe('a call without a required argument', () => {
   const odd = (name: string, field: object) =>
     createTool(name, { properties: { a: field }, required: ['a'] }, undefined, { risk: 'low', alwaysLoad: true });
   const secret = odd('secret', { type: 'string', format: 'password' });
+  const hidden = odd('hidden', { type: 'string', anyOf: [{ format: 'password' }, { maxLength: 99 }] });
   const listed = odd('listed', { type: 'array', items: { type: 'string' } });
   const given: unknown[] = [];
   const options: WorldOptions = {
     ...SELF,
     more: {
-      catalog: () => createCatalog([...TOOLS, pick, secret, listed]),
+      catalog: () => createCatalog([...TOOLS, pick, secret, hidden, listed]),
       executors: [createFunctionExecutor({ pick: (input) => given.push(input), file_delete: () => ({ gone: true }) })],
     },
   };
@@ -192,6 +193,7 @@ describe('a call without a required argument', () => {
     ['the person declines', () => ({ action: 'decline' }), 'pick', 'size'],
     ['their answer does not fit', () => ({ action: 'accept', content: { size: 'huge' } }), 'pick', 'size'],
     ['it is a secret', yes, 'secret', 'a'],
+    ['it is a secret in one of its forms', yes, 'hidden', 'a'],
     ['it is no question for a form', yes, 'listed', 'a'],
   ])('is told what is wrong where %s', async (_, answer, name, argument) => {
     const { ask } = await overHttp(answer, options);
