@@ -90,21 +90,16 @@ export function createKeptPlans({
   audit,
   clock = () => new Date(),
 }: KeptPlansParts): KeptPlans {
-  async function find(user: string, name: string): Promise<KeptPlan | undefined> {
-    const found = await store.get(user, name);
-    return found && parseKept(found);
-  }
-
   return {
     async keep(user, input, roles = []) {
       const { name, plan, replaces } = parseInput(keepPlanSchema, input);
       const { tools, byName } = createScope(catalog())({ user });
       const hidden = new Set(policy ? hiddenTools(policy(), tools, { user, roles: [...roles] }) : []);
       checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
-      const own = await store.list(user);
-      const before = own.find((one) => one.name === name);
-      if (!before && own.length >= MAX_PLANS)
-        throw unusable([`name: you keep ${own.length} plans, and more are not kept; remove one first`]);
+      const before = await store.get(user, name);
+      const others = before ? [] : await store.list(user);
+      if (others.length >= MAX_PLANS)
+        throw unusable([`name: you keep ${others.length} plans, and more are not kept; remove one first`]);
       const updatedAt = clock().toISOString();
       const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
       const isCurrent = replaces === (before && parseKept(before).hash);
@@ -115,9 +110,9 @@ export function createKeptPlans({
     },
 
     async get(user, name) {
-      const kept = await find(user, name);
-      if (!kept) throw unknown(name);
-      return kept;
+      const found = await store.get(user, name);
+      if (!found) throw unknown(name);
+      return parseKept(found);
     },
 
     list: async (user) => (await store.list(user)).map(parseKept),
@@ -144,14 +139,11 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
     const names = [...tools.keys()];
     throw unusable(unknown.map(({ id, tool }) => `${id}.tool: there is no tool "${tool}"${nearHint(tool, names)}`));
   }
-  const used = new Map(plan.steps.flatMap(({ tool }) => [[tool, tools.get(tool)] as const]).flatMap(present));
+  const named = new Set(plan.steps.map(({ tool }) => tool));
+  const used = new Map([...tools].filter(([name]) => named.has(name)));
   const checked = checkPlan(plan.steps, used, { inputs: plan.inputs && Object.keys(plan.inputs) });
   const issues = [...(checked.ok ? [] : checked.issues), ...secretsOf(plan, used)];
   if (issues.length > 0) throw unusable(issues);
-}
-
-function present<Key, Value>([key, value]: readonly [Key, Value | undefined]): (readonly [Key, Value])[] {
-  return value === undefined ? [] : [[key, value]];
 }
 
 /** Secrets that stand in the plan itself, each with what to write instead. */

@@ -3,7 +3,7 @@
  * later step needs of them is asked for again when the run is resumed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../core/catalog/schema/json.js';
+import { isContainer, isObject } from '../../core/catalog/schema/json.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
@@ -64,15 +64,16 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
 
   /** An input that stands in a secret argument is one, too. */
   function hideInputs(plan: ParsedPlan): ParsedPlan['inputs'] {
+    if (!plan.inputs) return undefined;
     const names = plan.steps.flatMap((step) => secretInputsOf(step, mark(step.arguments, step.tool, 'input')));
-    const inputs = Object.entries(plan.inputs ?? {}).map(([name, input]) => {
+    const inputs = Object.entries(plan.inputs).map(([name, input]) => {
       if (!names.includes(name) || input.value === undefined) return [name, input] as const;
       collect(input.value, MASK);
       return [name, { ...input, value: MASK, isMasked: true as const }] as const;
     });
     // A secret of one may stand in another.
     const hidden = inputs.map(([name, input]) => [name, { ...input, ...hiddenValue(input.value) }]);
-    return plan.inputs && Object.fromEntries(hidden);
+    return Object.fromEntries(hidden);
   }
 
   function hiddenValue(value: unknown): { value?: unknown; isMasked?: true } {
@@ -119,10 +120,6 @@ function maskFields(value: unknown, secret: ReadonlySet<string>): unknown {
     secret.has(name) ? MASK : maskFields(part, secret),
   ]);
   return Object.fromEntries(fields);
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function textsIn(value: unknown): string[] {

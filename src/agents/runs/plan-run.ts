@@ -1,5 +1,6 @@
 /** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
 import { z } from 'zod';
+import { isContainer } from '../../core/catalog/schema/json.js';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
 import { contentSchema, progressSchema, refusalSchema } from '../contracts.js';
 
@@ -10,7 +11,6 @@ const stepId = z
 
 /** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
 const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
-const isContainer = (value: unknown) => typeof value === 'object' && value !== null;
 const conditionSchema = z.strictObject({
   value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
   is: z.enum(COMPARISONS).describe('`empty`: nothing, null, or a text, list or object without content.'),

@@ -28,30 +28,50 @@ export interface Scope {
   readonly item?: { readonly value: unknown; readonly isMasked: boolean } | undefined;
 }
 
-type LookedUp = { is: 'value'; value: unknown; isMasked: boolean } | { is: 'open' } | { is: 'wrong'; problem: string };
+export type LookedUp =
+  | { is: 'value'; value: unknown; isMasked: boolean }
+  | { is: 'open' }
+  | { is: 'wrong'; problem: string };
+
+/** The scope of a step of a run, or of one item of it. */
+export function scopeOf(
+  { states, plan }: Pick<Scope, 'states'> & { readonly plan: Pick<ParsedPlan, 'inputs'> },
+  item?: Scope['item'],
+): Scope {
+  return { states, inputs: plan.inputs, item };
+}
 
 /** What a reference stands for. `open`: its step has no result yet, or nobody has begun with the items. */
-export function lookUp(
-  { step, path, text }: Reference,
-  { states, inputs, item }: Scope,
-  { mayBeMasked = false } = {},
-): LookedUp {
-  const state = states.get(step);
-  if (step !== 'item' && step !== 'input' && state?.status !== 'done') return { is: 'open' };
-  if (step === 'item' && !item) return { is: 'open' };
-  const root = step === 'item' ? item?.value : step === 'input' ? valuesOf(inputs) : state?.output;
-  const whence = step === 'item' ? 'this item' : step === 'input' ? 'the inputs' : `the result of ${step}`;
-  const leftOut = state?.notes?.find((note) => note.includes('limit runBytes'));
-  const found = leftOut ? { ok: false as const, reason: leftOut } : follow(root, path);
+export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false } = {}): LookedUp {
+  const root = rootOf(reference, scope);
+  if (!root) return { is: 'open' };
+  const { text, path } = reference;
+  const { value: whole, what, isMasked: hasMasks, notes = [] } = root;
+  const leftOut = notes.find((note) => note.includes('limit runBytes'));
+  const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
   if (!found.ok) {
-    const cut = state?.notes?.find((note) => note.includes('maxOutputBytes'));
-    return { is: 'wrong', problem: `"${text}" is not in ${whence}; ${found.reason}${cut ? ` (${cut})` : ''}` };
+    const cut = notes.find((note) => note.includes('maxOutputBytes'));
+    return { is: 'wrong', problem: `"${text}" is not in ${what}; ${found.reason}${cut ? ` (${cut})` : ''}` };
   }
-  const isInputMasked = step === 'input' && inputs?.[String(path[0])]?.isMasked === true;
-  const hasMasks = isInputMasked || (step === 'item' ? item?.isMasked : state?.isMasked) === true;
   if (!hasMasks || mayBeMasked || !isMasked(found.value))
     return { is: 'value', value: found.value, isMasked: hasMasks };
   return { is: 'wrong', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
+}
+
+interface Whole extends Pick<StepState, 'notes'> {
+  readonly value: unknown;
+  readonly what: string;
+  readonly isMasked: boolean;
+}
+
+/** That in which the path of a reference begins. */
+function rootOf({ step, path: [name] }: Reference, { states, inputs, item }: Scope): Whole | undefined {
+  if (step === 'item') return item && { ...item, what: 'this item' };
+  if (step === 'input')
+    return { value: valuesOf(inputs), what: 'the inputs', isMasked: inputs?.[String(name)]?.isMasked === true };
+  const { status, output, notes, isMasked: hasMasks } = states.get(step) ?? {};
+  if (status !== 'done') return undefined;
+  return { value: output, what: `the result of ${step}`, isMasked: hasMasks === true, ...(notes ? { notes } : {}) };
 }
 
 function valuesOf(inputs: Scope['inputs'] = {}): Record<string, unknown> {

@@ -2,11 +2,11 @@
  * A step with `each` or `when`: which calls of its one tool there are is read from results, never which tool. It is skipped
  * where its condition does not hold; with `each` it is run once an item, and each of these is a step of its own.
  */
-import { jsonTypeOf } from '../../core/catalog/schema/json.js';
+import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
 import { findReferences } from '../../core/planning/references.js';
 import { fail } from '../sandbox/failure.js';
 import { type Condition, isOpen, type ParsedStep, type StepState } from './plan-run.js';
-import { lookUp, type Scope } from './resolve-arguments.js';
+import { type LookedUp, lookUp, type Scope, scopeOf } from './resolve-arguments.js';
 import { failureOf, runStep, type StepParts } from './run-step.js';
 import { rootsOf } from './step-order.js';
 
@@ -22,7 +22,7 @@ export async function runControlled(
 ): Promise<void> {
   const { record } = parts;
   if (step.each === undefined) return inTurn(() => runWhere(step, parts));
-  const items = readItems(step, record);
+  const items = readItems(step.each, scopeOf(record));
   if (typeof items === 'string') return record.setStep(refused(step.id, items));
   const steps = items.map((_, place) => ({ ...step, id: `${step.id}[${place}]` }));
   const added = steps.filter(({ id }) => !record.states.has(id)).length;
@@ -45,13 +45,24 @@ export async function runControlled(
 
 type Item = NonNullable<Scope['item']>;
 
+/** What the one reference under `each` or `when` stands for, or why that is nothing. */
+function readReference(
+  text: string,
+  step: Pick<ParsedStep, 'each'>,
+  scope: Scope,
+  options?: { mayBeMasked: boolean },
+): Extract<LookedUp, { is: 'value' }> | string {
+  const [reference] = findReferences(text, rootsOf(scope, step));
+  const found = reference && lookUp(reference, scope, options);
+  if (found?.is === 'value') return found;
+  return found?.is === 'wrong' ? found.problem : `"${text}" has no value`;
+}
+
 /** The items of a step with `each`, or why there are none. */
-function readItems({ each = '' }: ParsedStep, record: StepParts['record']): Item[] | string {
-  const [reference] = findReferences(each, rootsOf(record.plan, {}));
-  const scope = { states: record.states, inputs: record.plan.inputs };
+function readItems(each: string, scope: Scope): Item[] | string {
   // What is masked in it is a matter of the items that use it.
-  const found = reference && lookUp(reference, scope, { mayBeMasked: true });
-  if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${each}" has no value`;
+  const found = readReference(each, {}, scope, { mayBeMasked: true });
+  if (typeof found === 'string') return found;
   const { value, isMasked } = found;
   if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;
   if (value.length > MAX_ITEMS) return `"${each}" has ${value.length} items, and at most ${MAX_ITEMS} are run`;
@@ -61,8 +72,7 @@ function readItems({ each = '' }: ParsedStep, record: StepParts['record']): Item
 async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promise<void> {
   const { record, signal } = parts;
   if (signal.aborted) return;
-  const scope = { states: record.states, inputs: record.plan.inputs, item };
-  const held = step.when ? judge(step, step.when, scope) : true;
+  const held = step.when ? judge(step, step.when, scopeOf(record, item)) : true;
   if (typeof held === 'string') return record.setStep(refused(step.id, held));
   if (held) return runStep(step, parts, item);
   return record.setStep({ id: step.id, status: 'skipped', attempts: 0, notes: ['its condition does not hold'] });
@@ -70,9 +80,8 @@ async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promis
 
 /** Whether the condition holds, or why nobody can say. */
 function judge(step: ParsedStep, { value: written, is, to = null }: Condition, scope: Scope): boolean | string {
-  const [reference] = findReferences(written, rootsOf(scope, step));
-  const found = reference && lookUp(reference, scope);
-  if (found?.is !== 'value') return found?.is === 'wrong' ? found.problem : `"${written}" has no value`;
+  const found = readReference(written, step, scope);
+  if (typeof found === 'string') return found;
   const { value } = found;
   if (is === 'empty' || is === 'filled') return isEmpty(value) === (is === 'empty');
   if (is === 'equal' || is === 'different') return (value === to) === (is === 'equal');
@@ -82,7 +91,7 @@ function judge(step: ParsedStep, { value: written, is, to = null }: Condition, s
 }
 
 function isEmpty(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  if (isContainer(value)) return Object.keys(value).length === 0;
   return value === null || value === undefined || value === '';
 }
 

@@ -7,7 +7,7 @@ import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
 import { type ParsedStep, type StepState, stepOf } from './plan-run.js';
-import { resolveArguments, type Scope } from './resolve-arguments.js';
+import { resolveArguments, type Scope, scopeOf } from './resolve-arguments.js';
 import type { RunRecord } from './run-record.js';
 
 export interface StepCall {
@@ -54,7 +54,7 @@ const WAITING_CODES = new Set(['needs_approval', 'approval_pending']);
 export async function runStep(step: ParsedStep, parts: StepParts, item?: Scope['item']): Promise<void> {
   const { record } = parts;
   const before = record.states.get(step.id);
-  const resolved = resolveArguments(step, { states: record.states, inputs: record.plan.inputs, item });
+  const resolved = resolveArguments(step, scopeOf(record, item));
   const { arguments: input, sources } = resolved;
   const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: input, ...(sources ? { sources } : {}) };
   if (resolved.issues.length > 0) {

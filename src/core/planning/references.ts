@@ -11,7 +11,7 @@ export interface Reference {
 /** What else a reference may begin with where a plan has it: the item of a loop, an input of a plan that is kept. */
 export type Root = 'item' | 'input';
 
-const REFERENCE = formOf([]);
+const REFERENCE = compile([]);
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 /** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
@@ -20,14 +20,19 @@ const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
 const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
+/** Plans of the planner have no roots, and each text of theirs is read several times. */
 function formOf(roots: readonly Root[]): RegExp {
+  return roots.length === 0 ? REFERENCE : compile(roots);
+}
+
+function compile(roots: readonly Root[]): RegExp {
   const path = /(?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*/u.source;
   return new RegExp(`\\$\\{(${['s\\d+', ...roots].join('|')})(${path})\\}`, 'gu');
 }
 
 /** @param roots that this place of the plan has; elsewhere such a text is a text. Default: none */
 export function findReferences(text: string, roots: readonly Root[] = []): Reference[] {
-  return [...text.matchAll(roots.length === 0 ? REFERENCE : formOf(roots))].map((match) => ({
+  return [...text.matchAll(formOf(roots))].map((match) => ({
     text: match[0],
     step: match[1] ?? '',
     path: parsePath(match[2] ?? ''),

@@ -8,6 +8,11 @@ export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** An object or a list. */
+export function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 export function objectOf(value: unknown): JsonSchema {
   return isObject(value) ? value : {};
 }
