@@ -1,5 +1,15 @@
 /** What clients of all revisions get alike: Winnow's own tools under the operator's names, progress, and errors. */
-import type { CallToolResult, Implementation, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type Implementation,
+  type InputRequiredResult,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerCapabilities,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { CallResult, LogMessage } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
 import type { Router } from '../../agents/router.js';
@@ -8,9 +18,12 @@ import type { McpOffers } from '../../agents/sandbox/executors/offers.js';
 import { readVersion } from '../../core/environment.js';
 import { toWinnowError, type WinnowError } from '../../core/errors.js';
 import { structured, toResult } from './answers.js';
+import { HANDED_ON, handOn } from './hand-on.js';
 import type { McpOptions } from './mcp-options.js';
 import { createOwnNames, type OwnAnswer, type OwnNames, type OwnTool, type ToolCall } from './own-tool.js';
-import type { PlanningPlanner } from './planning-tools.js';
+import { type PlanningPlanner, planningTools } from './planning-tools.js';
+import { runTool } from './run-tool.js';
+import { sessionTools } from './session-tools.js';
 
 /** The part of a pino logger that is used. */
 export interface McpLogger {
@@ -39,60 +52,95 @@ export function serverInfo(): Implementation {
   return { name: 'winnow', title: 'Winnow', version: readVersion() };
 }
 
+/** @returns a function that is told of what fails while nobody waits for it */
+export function reportTo(logger: McpLogger): (error: unknown) => void {
+  return (error) => logger.warn({ err: error }, 'an MCP client was not served');
+}
+
 export interface Answering {
   readonly own: OwnNames;
+  readonly capabilities: ServerCapabilities;
+  /** Winnow's own tools, and further ones. */
+  list(findMore: () => Promise<ListToolsResult['tools']>): Promise<ListToolsResult>;
+  /** Of servers behind Winnow, where the operator hands it on. */
+  handOn(server: Server): void;
   /** Told of what fails while nobody waits for it. */
   report(error: unknown): void;
-  /** Told of a server behind Winnow that gives nothing. */
-  skipped(server: string, reason: string): void;
   /** What is not the caller's own fault is in the log. */
   logged(thrown: unknown): WinnowError;
   /** @param promised as for `toResult` */
   inOwnNames(result: CallResult, promised?: boolean): CallToolResult;
   /** What an own tool answered, as the client gets it. */
   toClient(answer: OwnAnswer, promised?: boolean): CallToolResult | InputRequiredResult;
-  progressOf(asked: Asked): ToolCall['onProgress'];
-  /** What the server of the tool logs, to a client that asks for it. */
-  logOf(asked: Asked): (message: LogMessage) => void;
+  /** How the client hears of a call while it runs: its progress, and what the server of the tool logs. */
+  hearing(asked: Asked): Pick<ToolCall, 'signal' | 'onProgress'> & { onLog(message: LogMessage): void };
 }
 
-export function createAnswering({ options, logger }: McpParts, tools: readonly OwnTool[]): Answering {
-  const own = createOwnNames(tools, options.toolPrefix);
-  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+/** @param adapt each own tool to the kind of client. Default: it stays as it is */
+export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTool = (tool) => tool): Answering {
+  const { router, planner, plans, offers, options, logger } = parts;
+  const tools = [
+    ...sessionTools(router, options),
+    ...(planner ? planningTools(router, planner, plans !== undefined) : []),
+    ...(plans ? [runTool(router, plans)] : []),
+  ];
+  const own = createOwnNames(tools.map(adapt), options.toolPrefix);
+  const report = reportTo(logger);
 
   const inOwnNames: Answering['inOwnNames'] = (result, promised) =>
     toResult(result.ok ? result : own.inNext(result), promised);
 
   return {
     own,
+    capabilities: { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) },
     report,
-    skipped: (mcpServer, reason) => logger.warn({ mcpServer }, `offers nothing now: ${reason}`),
     inOwnNames,
-    logged(thrown) {
-      const error = toWinnowError(thrown);
-      if (error.meaning.httpStatus >= 500) logFailure(logger, error);
-      return error;
+    logged,
+
+    async list(findMore) {
+      try {
+        const more = await findMore();
+        return { tools: [...[...own.tools.values()].map(({ listed }) => listed), ...more] };
+      } catch (error) {
+        const { code, meaning } = logged(error);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+      }
+    },
+
+    handOn(server) {
+      if (!offers) return;
+      const onFailure = (mcpServer: string, reason: string) =>
+        logger.warn({ mcpServer }, `offers nothing now: ${reason}`);
+      handOn(server, { offers, onFailure });
     },
     toClient(answer, promised) {
       if ('content' in answer) return structured(own.inNext(answer.content));
       return 'question' in answer ? answer.question : inOwnNames(answer.result, promised);
     },
 
-    logOf(asked) {
-      return ({ level, data, logger: of }) => void asked.log(level, data, of).catch(report);
-    },
-
-    progressOf({ _meta, notify }) {
-      const progressToken = _meta?.progressToken;
-      if (progressToken === undefined) return () => {};
-      let progress = 0;
-      return (told) => {
-        progress += 1;
-        const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
-        notify({ method: 'notifications/progress', params }).catch(report);
-      };
-    },
+    hearing: (asked) => ({
+      signal: asked.signal,
+      onProgress: progressOf(asked),
+      onLog: ({ level, data, logger: of }) => void asked.log(level, data, of).catch(report),
+    }),
   };
+
+  function logged(thrown: unknown): WinnowError {
+    const error = toWinnowError(thrown);
+    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
+    return error;
+  }
+
+  function progressOf({ _meta, notify }: Asked): ToolCall['onProgress'] {
+    const progressToken = _meta?.progressToken;
+    if (progressToken === undefined) return () => {};
+    let progress = 0;
+    return (told) => {
+      progress += 1;
+      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
+      notify({ method: 'notifications/progress', params }).catch(report);
+    };
+  }
 }
 
 /** In the `_meta` of a call: names the turn of the client in which it is made. */

@@ -7,8 +7,6 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   type ListToolsResult,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
 } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
@@ -18,12 +16,8 @@ import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from '
 import { failed } from './answers.js';
 import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
-import { HANDED_ON, handOn } from './hand-on.js';
 import { renderInstructions } from './mcp-options.js';
-import { planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
-import { runTool } from './run-tool.js';
-import { sessionTools } from './session-tools.js';
 
 export interface Connection {
   /** To be connected to a transport. */
@@ -56,27 +50,20 @@ export function createConnection(
   owner: CreateSessionInput,
   { isListening = () => true, caller = () => undefined, asksPerson = false, onClient }: ConnectionOptions = {},
 ): Connection {
-  const { planner, plans, options } = parts;
-  const { followsList, turnPauseMs } = options;
+  const { followsList, turnPauseMs } = parts.options;
   const person: PersonServer = {
     elicitInput: (...asked) => server.elicitInput(...asked),
     getClientCapabilities: () => server.getClientCapabilities(),
   };
   const router = asksPerson ? askingPerson(parts.router, person, (error) => report(error)) : parts.router;
-  const answering = createAnswering(parts, [
-    ...sessionTools(router, options),
-    ...(planner ? planningTools(router, planner, plans !== undefined) : []),
-    ...(plans ? [runTool(router, plans)] : []),
-  ]);
-  const { own, report, logged, toClient } = answering;
+  const answering = createAnswering({ ...parts, router });
+  const { own, capabilities, report, logged, toClient } = answering;
   const taken = new Set(own.tools.keys());
   /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
   const shown = new Map<string, string>();
   /** The same name -> whether the client knows what the tool promises to answer. */
   const isPromised = new Map<string, boolean>();
-  const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
-  const { offers } = parts;
-  const capabilities = { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) };
+  const instructions = own.inText(renderInstructions({ canPlan: parts.planner !== undefined, followsList }));
   const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
   const session = createConnectionSession({
     router,
@@ -91,18 +78,15 @@ export function createConnection(
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
   server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
-  if (offers) handOn(server, { offers, onFailure: answering.skipped });
+  answering.handOn(server);
 
-  async function list(signal: AbortSignal): Promise<ListToolsResult> {
-    try {
+  function list(signal: AbortSignal): Promise<ListToolsResult> {
+    return answering.list(async () => {
       const listed = await session.run((id) => router.list(id, {}, { signal, caller: caller() }));
       const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
       for (const tool of enabled) isPromised.set(tool.name, tool.outputSchema !== undefined);
-      return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
-    } catch (error) {
-      const { code, meaning } = logged(error);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
-    }
+      return enabled;
+    });
   }
 
   function show(name: string): string {
@@ -115,11 +99,10 @@ export function createConnection(
     { name, arguments: given = {} }: CallToolRequest['params'],
     asked: Asked,
   ): Promise<CallToolResult | InputRequiredResult> {
-    const { signal } = asked;
     const tool = own.tools.get(name);
-    const onProgress = answering.progressOf(asked);
+    const hearing = answering.hearing(asked);
     const answer = async (id: string) => {
-      const ask = { signal, caller: caller(), onProgress, onLog: answering.logOf(asked) };
+      const ask = { caller: caller(), ...hearing };
       const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
       if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
       return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));

@@ -3,7 +3,7 @@
  * requests name it again. It belongs to its owner: to all others it looks like none. A request that names none gets one
  * for itself, which ends with it unless the answer gives a reason to come again.
  */
-import type { CreateSessionInput, SessionView } from '../../agents/contracts.js';
+import type { Caller, CreateSessionInput, SessionView } from '../../agents/contracts.js';
 import type { AskOptions, Router } from '../../agents/router.js';
 import { WinnowError } from '../../core/errors.js';
 import { keepLatest } from '../../core/kept.js';
@@ -11,6 +11,12 @@ import { keepLatest } from '../../core/kept.js';
 /** Who asks: in whose name sessions are opened, and with which roles the policy decides now. */
 export interface Asker extends Pick<AskOptions, 'caller'> {
   readonly owner: CreateSessionInput;
+}
+
+/** In whose name a request over HTTP is made. */
+export function askerOf(caller: Caller | undefined): Asker {
+  const { user, roles = [] } = caller ?? {};
+  return { caller, owner: { roles, ...(user === undefined ? {} : { user }) } };
 }
 
 export interface Named {

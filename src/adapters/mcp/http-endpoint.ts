@@ -1,9 +1,8 @@
 /**
- * MCP over Streamable HTTP, of all revisions. Those with sessions: one connection, with a router session of its own, for each id that a client got in answer to
- * its `initialize`. A connection belongs to its user: to all others its id looks like none.
+ * MCP over Streamable HTTP, of all revisions. Of those with sessions each id that a client got in answer to its `initialize`
+ * is one connection, with a router session of its own. It belongs to its user: to all others its id looks like none.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
@@ -12,10 +11,14 @@ import { accountOf, type Caller } from '../../agents/contracts.js';
 import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
 import type { McpParts } from './answering.js';
 import { type Connection, createConnection } from './connection.js';
-import { createStatelessEndpoint, isSessionful, type McpExchange } from './stateless-endpoint.js';
+import { askerOf } from './handles.js';
+import { createStatelessEndpoint, isSessionful, type McpExchange, untilAborted } from './stateless-endpoint.js';
 
 export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
-  /** Most connections at a time, and most requests without one that only listen; then the oldest that waits for nothing ends, of the user who has most. Default: 1,000. */
+  /**
+   * Most connections at a time, and most requests without one that only listen; then the oldest that waits for nothing ends,
+   * of the user who has most. Default: 1,000.
+   */
   maxConnections?: number | undefined;
   /** Most of one user; then their own make room. Not for a caller without a gateway. Default: 64. */
   maxUserConnections?: number | undefined;
@@ -61,9 +64,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   let isClosing = false;
 
   async function open(caller: Caller | undefined): Promise<Open> {
-    const { user, roles = [] } = caller ?? {};
-    const owner = { roles, ...(user === undefined ? {} : { user }) };
-    const connection = createConnection(parts, owner, {
+    const connection = createConnection(parts, askerOf(caller).owner, {
       isListening: () => one.listeners > 0,
       caller: () => one.caller,
     });
@@ -162,8 +163,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 }
 
 async function closeWhenIdle(connection: Connection, signal: AbortSignal | undefined): Promise<void> {
-  const patience = !signal || signal.aborted ? [] : [once(signal, 'abort')];
-  if (!signal?.aborted) await Promise.race([connection.idle(), ...patience]);
+  await untilAborted(connection.idle(), signal);
   // For the last answer to be handed to its response.
   await nextTurn();
   await connection.close();

@@ -3,7 +3,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { CreateSessionInput } from '../../agents/contracts.js';
-import type { McpParts } from './answering.js';
+import { type McpParts, reportTo } from './answering.js';
 import { type ConnectionOptions, createConnection } from './connection.js';
 import type { Asker } from './handles.js';
 import { createStateless } from './stateless.js';
@@ -36,7 +36,7 @@ export async function serveStdio(
 ): Promise<void> {
   // Whoever starts a process and speaks over its pipes is the user's own program.
   const options = { asksPerson: true, onClient };
-  const onError = (error: unknown) => parts.logger.warn({ err: error }, 'an MCP client was not served');
+  const onError = reportTo(parts.logger);
   const served: { idle(): Promise<void>; end?(): Promise<void> }[] = [];
   // The transport would cancel what runs as soon as stdin ends.
   const messages = stdin.pipe(new PassThrough(), { end: false });

@@ -1,12 +1,12 @@
 /** Requests of 2026-07-28 over HTTP: each is answered by itself, in the name of its own caller, and leaves nothing behind. */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { classifyInboundRequest, createMcpHandler, type ServerEventBus } from '@modelcontextprotocol/server';
 import { accountOf, type Caller } from '../../agents/contracts.js';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
-import type { McpParts } from './answering.js';
-import type { Asker } from './handles.js';
+import { orAborted } from '../../core/errors.js';
+import { type McpParts, reportTo } from './answering.js';
+import { type Asker, askerOf } from './handles.js';
 import { createStateless } from './stateless.js';
 
 export interface McpExchange {
@@ -48,6 +48,11 @@ function headerOf(value: string | string[] | undefined): string | undefined {
 
 const LISTEN = 'subscriptions/listen';
 
+/** For work that never fails: waits for it, and no longer than until the signal fires. */
+export async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  await (signal ? orAborted(work, signal).catch(() => undefined) : work);
+}
+
 interface Open {
   readonly account: string | undefined;
   readonly listens: boolean;
@@ -58,7 +63,7 @@ interface Open {
 export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointParts): StatelessEndpoint {
   const stateless = createStateless(parts);
   const opened = new Set<Open>();
-  const onError = (error: unknown) => parts.logger.warn({ err: error }, 'an MCP client was not served');
+  const onError = reportTo(parts.logger);
 
   /** Of one request: what is always on for its own caller, and nobody else's tools. */
   function busFor(asker: Asker): ServerEventBus {
@@ -76,8 +81,7 @@ export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointPar
 
   return {
     async handle({ request, response, body, caller }) {
-      const { user, roles = [] } = caller ?? {};
-      const asker: Asker = { caller, owner: { roles, ...(user === undefined ? {} : { user }) } };
+      const asker = askerOf(caller);
       const listens = Object(body).method === LISTEN;
       const account = accountOf(caller);
       const handler = createMcpHandler(() => stateless.serverFor(asker).server, {
@@ -97,9 +101,8 @@ export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointPar
 
     async close(signal) {
       const all = [...opened];
-      const patience = !signal || signal.aborted ? [] : [once(signal, 'abort')];
       await Promise.all(all.filter(({ listens }) => listens).map((one) => one.close()));
-      if (!signal?.aborted) await Promise.race([Promise.allSettled(all.map(({ ended }) => ended)), ...patience]);
+      await untilAborted(Promise.allSettled(all.map(({ ended }) => ended)), signal);
       await Promise.all(all.map((one) => one.close()));
     },
   };

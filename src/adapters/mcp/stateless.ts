@@ -7,8 +7,6 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   type ListToolsResult,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -19,14 +17,10 @@ import { type Asked, createAnswering, type McpParts, serverInfo, turnOf } from '
 import { failed } from './answers.js';
 import { callAskingBack, capabilitiesOf, readState } from './ask-back.js';
 import { canAskPerson } from './ask-person.js';
-import { HANDED_ON, handOn } from './hand-on.js';
 import { type Asker, createHandles, type Named } from './handles.js';
 import { renderInstructions } from './mcp-options.js';
 import { type OwnAnswer, type ToolCall, withHandle } from './own-tool.js';
-import { planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
-import { runTool } from './run-tool.js';
-import { sessionTools } from './session-tools.js';
 
 export interface StatelessOptions {
   /** The client's own person may decide on approvals, where the policy lets them. Default: false. */
@@ -52,17 +46,10 @@ const SESSION_KEY = 'winnow/session';
 const handleSchema = z.object({ session: z.string().min(1).max(128).optional() });
 
 export function createStateless(parts: McpParts, { asksPerson = false, onClient }: StatelessOptions = {}): Stateless {
-  const { planner, plans, router, options, offers } = parts;
+  const { planner, router, options } = parts;
   const byHandle = { ...options, followsList: false };
-  const answering = createAnswering(
-    parts,
-    [
-      ...sessionTools(router, byHandle),
-      ...(planner ? planningTools(router, planner, plans !== undefined) : []),
-      ...(plans ? [runTool(router, plans)] : []),
-    ].map(withHandle),
-  );
-  const { own, report, logged, toClient } = answering;
+  const answering = createAnswering({ ...parts, options: byHandle }, withHandle);
+  const { own, capabilities, report, logged, toClient } = answering;
   const handles = createHandles({ router, turnPauseMs: options.turnPauseMs, onError: report });
   const taken = new Set(own.tools.keys());
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, ...byHandle, byHandle: true }));
@@ -73,14 +60,8 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     return tools.map((tool) => ({ name: tool.name, listed: renderTool(tool, clientName(tool.name, taken)) }));
   }
 
-  async function list(asker: Asker): Promise<ListToolsResult> {
-    try {
-      const always = (await startingTools(asker)).map(({ listed }) => listed);
-      return { tools: [...[...own.tools.values()].map(({ listed }) => listed), ...always] };
-    } catch (error) {
-      const { code, meaning } = logged(error);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${meaning.meaning}`);
-    }
+  function list(asker: Asker): Promise<ListToolsResult> {
+    return answering.list(async () => (await startingTools(asker)).map(({ listed }) => listed));
   }
 
   async function call(
@@ -97,8 +78,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       const always = tool ? [] : await startingTools(asker);
       const shown = always.find(({ listed }) => listed.name === name);
       const answer = await within(asker, named, (session) => {
-        const listening = { onProgress: answering.progressOf(asked), onLog: answering.logOf(asked) };
-        const ask = { signal: asked.signal, caller: asker.caller, ...listening };
+        const ask = { caller: asker.caller, ...answering.hearing(asked) };
         const callTool = (input: CallInput) =>
           callAskingBack(router, input, { session, isOwn, ask, asked, asksPerson });
         const call: ToolCall = { session, callTool, ...ask };
@@ -128,7 +108,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     serverFor(asker) {
       const running = new Set<Promise<unknown>>();
       const server = new Server(serverInfo(), {
-        capabilities: { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) },
+        capabilities,
         instructions,
         cacheHints: {
           'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
@@ -147,7 +127,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
         track(mcpReq, call(params, { asker, asked: mcpReq })),
       );
-      if (offers) handOn(server, { offers, onFailure: answering.skipped });
+      answering.handOn(server);
       return {
         server,
         async idle() {

@@ -4,7 +4,6 @@
  */
 import type { Client } from '@modelcontextprotocol/client';
 import { NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
-import { messageOf } from '../../../core/errors.js';
 import { type McpRefusal, readFailure } from './mcp-session.js';
 import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
@@ -16,15 +15,8 @@ export async function askForOffer(
   const offer: { capability: 'resources' | 'prompts' | 'completions'; items?: string } = OFFERS[method];
   const { capability, items } = offer;
   const isAble = client.getServerCapabilities()?.[capability] !== undefined;
-  let failure: unknown;
-  const ask = async (more: Readonly<Record<string, unknown>>): Promise<object> => {
-    try {
-      return await client.request({ method, params: { ...more } }, { signal, timeout: NO_TIMEOUT_MS });
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
-  };
+  const ask = (more: Readonly<Record<string, unknown>>): Promise<object> =>
+    client.request({ method, params: { ...more } }, { signal, timeout: NO_TIMEOUT_MS });
   try {
     if (!isAble) return items === undefined ? refuse(capability) : { ok: true, result: { [items]: [] } };
     if (items === undefined) return { ok: true, result: { ...(await ask(params)) } };
@@ -34,8 +26,7 @@ export async function askForOffer(
     });
     return { ok: true, result: { [items]: all } };
   } catch (error) {
-    // A list without an end says nothing of the connection, which others use.
-    return error === failure ? readFailure(error) : { ok: false, kind: 'refused', reason: messageOf(error) };
+    return readFailure(error);
   }
 }
 

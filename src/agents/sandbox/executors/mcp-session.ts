@@ -6,6 +6,7 @@ import { type Client, LOG_LEVEL_META_KEY, ProtocolError, SdkError, SdkErrorCode 
 import { z } from 'zod';
 import {
   connect,
+  EndlessList,
   failureReason,
   NO_TIMEOUT_MS,
   statusOf,
@@ -135,7 +136,7 @@ const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.Req
 export function readFailure(error: unknown): McpRefusal {
   const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => ({ ok: false, kind, reason });
   const status = statusOf(error);
-  if (error instanceof ProtocolError) return end('refused');
+  if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
   // By the specification of MCP, 404 says that the session has ended and must be opened anew.
   if (status === 404) return end('not_sent');
   if (status !== undefined) return end(status >= 500 ? 'lost' : 'refused');

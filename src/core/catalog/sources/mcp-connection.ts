@@ -50,7 +50,10 @@ interface Page {
   readonly nextCursor?: string | null | undefined;
 }
 
-/** A whole list of a server. @throws Error which says in what way it has no end */
+/** A list without an end. It says nothing of the connection, which others use. */
+export class EndlessList extends Error {}
+
+/** A whole list of a server. @throws EndlessList which says in what way it is one, and what `readPage` throws */
 export async function readPages(readPage: (params: { cursor?: string }) => Promise<Page>): Promise<unknown[]> {
   const all: unknown[] = [];
   const seen = new Set<string>();
@@ -60,13 +63,14 @@ export async function readPages(readPage: (params: { cursor?: string }) => Promi
     const { items, nextCursor } = await readPage(cursor === undefined ? {} : { cursor });
     for (const item of items) all.push(item);
     characters += JSON.stringify(items).length;
-    if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
+    if (characters > MAX_LIST_CHARACTERS)
+      throw new EndlessList(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
     cursor = nextCursor ?? undefined;
     if (cursor === undefined) return all;
-    if (seen.has(cursor)) throw new Error('it gave one cursor twice, so its list has no end');
+    if (seen.has(cursor)) throw new EndlessList('it gave one cursor twice, so its list has no end');
     seen.add(cursor);
   }
-  throw new Error(`its list has more than ${MAX_PAGES} pages`);
+  throw new EndlessList(`its list has more than ${MAX_PAGES} pages`);
 }
 
 /** How a server is spoken to. The eras are those of the SDK: legacy before 2026-07-28, modern since. */

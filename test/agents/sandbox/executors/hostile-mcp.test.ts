@@ -16,7 +16,7 @@ afterEach(() => {
 
 const GREETING = {
   protocolVersion: '2025-06-18',
-  capabilities: { tools: {} },
+  capabilities: { tools: {}, resources: {} },
   serverInfo: { name: 'a', version: '1' },
 };
 
@@ -79,6 +79,32 @@ function writeWithoutEnd(response: ServerResponse, start: string): void {
 const context = { timeoutMs: 60_000 };
 
 describe('a server whose answer has no end', () => {
+  it('in pages of resources takes no call along that runs meanwhile', async () => {
+    let began: (answerNow: () => void) => void = () => {};
+    const running = new Promise<() => void>((resolve) => {
+      began = resolve;
+    });
+    const server = await serve({
+      'resources/list': (response, id) => answer(response, id, { resources: [], nextCursor: 'a' }),
+      'tools/call': (response, id) => began(() => answer(response, id, { content: [{ type: 'text', text: 'done' }] })),
+    });
+    const executor = createMcpExecutor({ bad: server });
+    const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } });
+    const metadata = { mcp: { server: 'bad', tool: 'note' } };
+    const calling = sandbox.run({
+      tool: createTool('note', {}, undefined, { toolType: 'mcp', metadata }),
+      arguments: {},
+    });
+    const answerNow = await running;
+    expect(await executor.offers.ask('bad', { method: 'resources/list' })).toMatchObject({
+      code: 'tool_failed',
+      reason: expect.stringContaining('it gave one cursor twice, so its list has no end'),
+    });
+    answerNow();
+    expect(await calling).toMatchObject({ ok: true, output: 'done' });
+    await sandbox.close();
+  });
+
   it('is left when it is called', async () => {
     const server = await serve({
       'tools/call': endless('application/json', '{"jsonrpc":"2.0","id":2,"result":"'),
