@@ -68,6 +68,28 @@ export function createApi() {
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
+/** @template T @typedef {{readonly value: T | undefined, readonly failure: Failure | undefined, read(): Promise<void>}} Reading */
+
+/**
+ * What a page shows of one answer: read when the page opens, and gone where it can't be read.
+ * @template T @param {Pick<import('./app.js').Console, 'api' | 'update'>} console @param {() => string} lineOf @returns {Reading<T>}
+ */
+export function createReading({ api, update }, lineOf) {
+  let answer = /** @type {Answer<T> | undefined} */ (undefined);
+  return {
+    get value() {
+      return answer?.ok ? answer.value : undefined;
+    },
+    get failure() {
+      return answer?.ok === false ? answer.failure : undefined;
+    },
+    async read() {
+      answer = await api.ask(lineOf());
+      update();
+    },
+  };
+}
+
 /** @returns {Proof} */
 function readProof() {
   const { token = '', name = '' } = JSON.parse(sessionStorage.getItem(KEPT) ?? '{}');

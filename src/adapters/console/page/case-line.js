@@ -2,6 +2,9 @@
 
 /** @import { PlanResult, Plan } from '../../../core/result.ts' */
 
+/** A reference of a plan: its step, and the path in its result, for example `.code`. */
+export const REFERENCE = /\$\{(s\d+)([^{}]*)\}/gu;
+
 /** Fields of a request that a case has, too. */
 const SHARED = ['history', 'entities', 'intent', 'user', 'today', 'timeZone', 'locale'];
 
@@ -29,7 +32,7 @@ function expectedOf(result) {
 function stepsOf({ steps }) {
   const places = new Map(steps.map(({ id }, place) => [id, place]));
   return steps.map(({ tool, arguments: values }) => {
-    const text = JSON.stringify(values).replaceAll(/\$\{(s\d+)([^{}]*)\}/gu, (whole, id, path) =>
+    const text = JSON.stringify(values).replaceAll(REFERENCE, (whole, id, path) =>
       places.has(id) ? `$${places.get(id)}${path}` : whole,
     );
     return { tool, arguments: JSON.parse(text) };

@@ -1,11 +1,12 @@
 /** What agents did: the audit, and the figures with what was learnt. Each page reads and shows one answer. */
 import { formatDate, formatScore, formatWhole, html } from '../../../page/format.js';
+import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { AuditEntry } from '../../../agents/records.ts' */
 /** @import { Rates, TelemetryReport } from '../../../agents/telemetry/rates.ts' */
 /** @import { LearntView } from '../../http/agents/adaptation-routes.ts' */
-/** @import { Answer, Failure } from './api.js' */
+/** @import { Answer, Failure, Reading } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
@@ -17,29 +18,22 @@ export const auditPage = {
   title: 'audit',
   needs: 'audit',
   create(console) {
-    const { api, update } = console;
-    let entries = /** @type {readonly AuditEntry[]} */ ([]);
-    let failure = /** @type {Failure | undefined} */ (undefined);
-
-    async function read() {
-      const query = new URLSearchParams({ limit: String(MOST), ...console.view });
-      const answer = /** @type {Answer<{entries: AuditEntry[]}>} */ (await api.ask(`GET v1/audit?${query}`));
-      failure = answer.ok ? undefined : answer.failure;
-      entries = answer.ok ? answer.value.entries : [];
-      update();
-    }
+    const reading = /** @type {Reading<{entries: AuditEntry[]}>} */ (
+      createReading(console, () => `GET v1/audit?${new URLSearchParams({ limit: String(MOST), ...console.view })}`)
+    );
 
     /** The filters stand in the address, so that a link shows the same. @param {Event & {target: HTMLInputElement}} event */
     function change({ target }) {
       const { [target.name]: _, ...view } = console.view;
       console.show(target.value ? { ...view, [target.name]: target.value } : view);
-      read();
+      reading.read();
     }
 
     return {
-      enter: () => void read(),
+      enter: () => void reading.read(),
       render() {
         const { t, view } = console;
+        const { entries } = reading.value ?? { entries: [] };
         const rows = entries.map((one) => renderEntry(one, t));
         const heads = [t('when'), t('event'), t('outcome'), t('tool'), t('user'), t('why')];
         return html`<h1>${t('audit')}</h1>
@@ -47,7 +41,7 @@ export const auditPage = {
             ${(/** @type {const} */ (['user', 'tool', 'session'])).map((name) => html`<input type="search" name=${name} aria-label=${t(name)} placeholder=${t(name)} .value=${view[name] ?? ''} @change=${change}>`)}
             ${renderChoice('event', { t, view, change })} ${renderChoice('outcome', { t, view, change })}
           </search>
-          ${renderFailure(failure, t)}
+          ${renderFailure(reading.failure, t)}
           <p role="status" class="quiet">${t('entries_shown', { count: formatWhole(entries.length) })}</p>
           ${entries.length > 0 && renderTable(t('audit'), heads, rows)}`;
       },

@@ -3,6 +3,7 @@
 import { formatDuration, formatScore, formatWhole, html } from '../../../page/format.js';
 import { drawPlan } from '../../../page/graph.js';
 import { renderArguments } from './arguments.js';
+import { REFERENCE } from './case-line.js';
 import { renderTable } from './shell.js';
 
 /** @import { PlanResult, Plan, SelectedTool, Step } from '../../../core/result.ts' */
@@ -49,7 +50,7 @@ function renderPlan({ steps, unserved, confidence, goal }, t) {
 
 /** As the graph draws it, an arrow for each step before it, with the fields that it takes of it. @param {Step} step @returns {ShownStep} */
 function toShown({ id, tool, arguments: values, dependsOn }) {
-  const references = [...JSON.stringify(values).matchAll(/\$\{(s\d+)([^{}]*)\}/gu)];
+  const references = [...JSON.stringify(values).matchAll(REFERENCE)];
   const fieldsOf = (/** @type {string} */ from) =>
     references.filter(([, step]) => step === from).map(([, , path = '']) => path.replace(/^\./u, ''));
   const uses = dependsOn.map((from) => ({

@@ -1,11 +1,12 @@
 /** What is now: sessions, the index and the policy. Each page reads and shows one answer. */
 import { formatDate, formatJson, formatWhole, html } from '../../../page/format.js';
+import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { Rebuilt } from '../../../agents/agents.ts' */
 /** @import { SessionView } from '../../../agents/contracts.ts' */
 /** @import { PolicyNote } from '../../../agents/policy/check-policy.ts' */
-/** @import { Answer, Failure } from './api.js' */
+/** @import { Answer, Failure, Reading } from './api.js' */
 /** @import { Page } from './app.js' */
 /** @import { Words } from './words.js' */
 
@@ -15,16 +16,9 @@ export const sessionsPage = {
   title: 'sessions',
   needs: 'listSessions',
   create(console) {
-    const { api, update } = console;
-    let sessions = /** @type {readonly SessionView[]} */ ([]);
-    let failure = /** @type {Failure | undefined} */ (undefined);
-
-    async function read() {
-      const answer = /** @type {Answer<{sessions: SessionView[]}>} */ (await api.ask('GET v1/sessions?limit=500'));
-      failure = answer.ok ? undefined : answer.failure;
-      sessions = answer.ok ? answer.value.sessions : [];
-      update();
-    }
+    const reading = /** @type {Reading<{sessions: SessionView[]}>} */ (
+      createReading(console, () => 'GET v1/sessions?limit=500')
+    );
 
     /** @param {SessionView} session @param {Words} t */
     const row = ({ id, user, turn, activeAt, endedAt, enabled }, t) => html`<tr data-session=${id}>
@@ -33,12 +27,13 @@ export const sessionsPage = {
         <td><a href=${`#audit?${new URLSearchParams({ session: id })}`}>${t('audit')}<span class="hidden"> ${id}</span></a></td></tr>`;
 
     return {
-      enter: () => void read(),
+      enter: () => void reading.read(),
       render() {
         const { t } = console;
+        const { sessions } = reading.value ?? { sessions: [] };
         const heads = [t('user'), t('turn'), t('active_at'), t('enabled'), t('audit')];
         return html`<h1>${t('sessions')}</h1>
-          ${renderFailure(failure, t)}
+          ${renderFailure(reading.failure, t)}
           <p role="status" class="quiet">${t('sessions_shown', { count: formatWhole(sessions.length) })}</p>
           ${
             sessions.length > 0 &&
@@ -61,21 +56,13 @@ export const policyPage = {
   title: 'policy',
   needs: 'getPolicy',
   create(console) {
-    const { api, update } = console;
-    let policy = /** @type {PolicyView | undefined} */ (undefined);
-    let failure = /** @type {Failure | undefined} */ (undefined);
-
-    async function read() {
-      const answer = /** @type {Answer<PolicyView>} */ (await api.ask('GET v1/policy'));
-      failure = answer.ok ? undefined : answer.failure;
-      policy = answer.ok ? answer.value : undefined;
-      update();
-    }
+    const reading = /** @type {Reading<PolicyView>} */ (createReading(console, () => 'GET v1/policy'));
 
     return {
-      enter: () => void read(),
+      enter: () => void reading.read(),
       render() {
         const { t } = console;
+        const { value: policy, failure } = reading;
         return html`<h1>${t('policy')}</h1>
           ${renderFailure(failure, t)}
           ${
