@@ -14,6 +14,8 @@ export interface SaidTime {
   readonly text: string;
   readonly start: Moment;
   readonly end?: Moment;
+  /** The present: an optional argument left out says the same. */
+  readonly isNow?: true;
 }
 
 /** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */

@@ -107,7 +107,7 @@ function withDay(times: readonly SaidTime[]): SaidTime[] {
   const date = days.length === 1 ? days[0]?.start.date : undefined;
   if (date === undefined) return [...times];
   const on = (moment: Moment): Moment => (moment.date === undefined ? { date, ...moment } : moment);
-  return times.map(({ text, start, end }) => ({ text, start: on(start), ...(end ? { end: on(end) } : {}) }));
+  return times.map(({ start, end, ...time }) => ({ ...time, start: on(start), ...(end ? { end: on(end) } : {}) }));
 }
 
 /** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
@@ -131,13 +131,13 @@ async function withRecognizers(pieces: readonly string[], culture: string, now: 
   return { times, durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
-const FULL_DATE = /\d{4}-\d{2}-\d{2}/u;
+const FULL_DATE = /\d{4}-\d{2}(?:-\d{2})?/u;
 
 function timexOf(one: ModelResult | undefined): string {
   return (one && valuesOf(one)[0]?.timex) ?? '';
 }
 
-/** "1 December 2024 … 15 December": a day without a year lies behind the full one that is said before it, or ahead of it. */
+/** "1 December 2024 … 15 December": a day or month without a year lies behind the full one that is said before it, or ahead. */
 function besideDay({ text, start, end }: SaidTime, { day, isLater }: { day: string; isLater: boolean }): SaidTime {
   const inYear = `${day.slice(0, 4)}${start.date?.slice(4)}`;
   const isWrongSide = isLater ? inYear < day : inYear > day;
@@ -185,7 +185,10 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   if (!start) return [];
   const end = chosen.end === undefined ? undefined : notBefore(start, momentOf(chosen.end));
   const isPeriod = end !== undefined && chosen.timex?.startsWith('(') === false && end.time === undefined;
-  return [{ text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}) }];
+  const isNow = chosen.timex === 'PRESENT_REF';
+  return [
+    { text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}), ...(isNow ? { isNow } : {}) },
+  ];
 }
 
 /** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
@@ -210,19 +213,12 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
+const CHRONO_LANGUAGES = ['de', 'ja', 'pt', 'nl', 'ru', 'uk', 'it', 'sv'] as const;
+
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
-  const byLanguage: Readonly<Record<string, { parse: typeof chrono.parse } | undefined>> = {
-    de: chrono.de,
-    ja: chrono.ja,
-    pt: chrono.pt,
-    nl: chrono.nl,
-    ru: chrono.ru,
-    uk: chrono.uk,
-    it: chrono.it,
-    sv: chrono.sv,
-  };
-  const parser = byLanguage[language] ?? chrono;
+  const known = CHRONO_LANGUAGES.find((one) => one === language);
+  const parser = known ? chrono[known] : chrono;
   const moment = (part: import('chrono-node').ParsedComponents): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
@@ -237,6 +233,7 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
       text: one.text,
       start: moment(one.start),
       ...(one.end ? { end: moment(one.end) } : {}),
+      ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
     })),
     durations: [],
   };

@@ -60,10 +60,11 @@ const enumerated: Source = ({ schema }, { spans }) => {
   return named.length > 0 ? named : values('enum', all);
 };
 
-const computed: Source = ({ name, schema }, { said, day, timeZone }) => {
+const computed: Source = ({ name, schema, required }, { said, day, timeZone }) => {
   if (isNumber(schema)) return durationsIn(said, name, schema);
   if (!isText(schema)) return [];
-  return said.times.flatMap((time) =>
+  const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
+  return times.flatMap((time) =>
     momentsIn(formOf(schema), [time], { day, timeZone }).map((value) => ({ value, from: 'computed', said: time.text })),
   );
 };

@@ -90,3 +90,14 @@ it('a pattern of a stranger hangs nothing, and takes no value that it has not ma
   const found = candidatesFor(place, { ...context, day: '2026-11-23', timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(['ab']);
 });
+
+it.each([
+  [true, ['2026-11-23']],
+  [false, []],
+])('the present is a value only where one is required: %s', (required, values) => {
+  const times = [{ text: 'now', start: { date: '2026-11-23', time: '10:00:00' }, isNow: true as const }];
+  const context = { said: { times, numbers: [], durations: [] }, spans: [], earlier: [], handles: new Map() };
+  const place = { name: 'since', schema: { type: 'string', format: 'date' }, required };
+  const found = candidatesFor(place, { ...context, day: '2026-11-23', timeZone: 'UTC' });
+  expect(found.map(({ value }) => value)).toEqual(values);
+});

@@ -74,6 +74,24 @@ it.each([
   expect(times.map(({ start }) => start.date)).toEqual(dates);
 });
 
+it('a month without a year lies behind the full one before it', async () => {
+  const { times } = await read('今年1月到6月的降雨');
+  expect(times.map(({ start, end }) => [start.date, end?.date])).toEqual([
+    ['2026-01-01', '2026-01-31'],
+    ['2026-06-01', '2026-06-30'],
+  ]);
+});
+
+it.each([
+  ['en', 'Which warnings are active now?'],
+  ['zh', '现在有哪些预警'],
+  ['fr', 'Quelles alertes sont actives maintenant ?'],
+  ['de', 'Welche Warnungen gelten denn jetzt gerade noch?'],
+])('the present is known as such: %s', async (_, message) => {
+  const { times } = await read(message);
+  expect(times.map(({ isNow }) => isNow)).toEqual([true]);
+});
+
 it('digits inside a name are no number, and those before a unit are one', async () => {
   const { numbers } = await read('Offers for the Sony WH-1000XM4 with less than 20mm, at most 3');
   expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
