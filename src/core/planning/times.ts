@@ -18,6 +18,84 @@ export interface SaidTime {
   readonly isNow?: true;
 }
 
+export interface SaidDuration {
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** Whether the month of a time is said with its year; undefined where none is said, as of "tomorrow" and "at 8 pm". */
+export type WithYear = SaidTime & { readonly year: 'said' | 'unsaid' | undefined };
+
+/**
+ * A day or month without its year lies as near to today as it can. Beside one with a year, else beside the nearest to today,
+ * it comes later where it is said later: "from December 20 to January 4", "1 December 2024 … 15 December".
+ */
+export function withYears(times: readonly WithYear[], today: string): SaidTime[] {
+  const thisYear = Number(today.slice(0, 4));
+  const nearest = (among: readonly SaidTime[]) =>
+    among.toSorted((one, other) => daysTo(one, today) - daysTo(other, today))[0];
+  const isUnsaid = (place: number) => times[place]?.year === 'unsaid';
+  const placed = times.map(({ year: _, ...time }, place): SaidTime => {
+    if (!isUnsaid(place)) return time;
+    return nearest([0, 1, -1].map((later) => inYear(time, thisYear + later))) ?? time;
+  });
+  const fixed =
+    placed.find((_, place) => times[place]?.year === 'said') ?? nearest(placed.filter((_, place) => isUnsaid(place)));
+  if (fixed?.start.date === undefined) return placed;
+  const { date } = fixed.start;
+  const at = placed.indexOf(fixed);
+  return placed.map((time, place) => (isUnsaid(place) && place !== at ? beside(time, date, place > at) : time));
+}
+
+/** From today to its nearer end. */
+function daysTo({ start, end }: SaidTime, today: string): number {
+  const days = [start.date, end?.date].map((date) => Math.abs(Date.parse(date ?? '') - Date.parse(today)));
+  return Math.min(...days.filter((days) => !Number.isNaN(days)));
+}
+
+function beside(time: SaidTime, day: string, isLater: boolean): SaidTime {
+  const year = Number(day.slice(0, 4));
+  const same = inYear(time, year);
+  const date = same.start.date ?? day;
+  if (isLater ? date >= day : date <= day) return same;
+  return inYear(time, isLater ? year + 1 : year - 1);
+}
+
+function inYear({ start, end, ...time }: SaidTime, year: number): SaidTime {
+  const shift = year - Number(start.date?.slice(0, 4));
+  const moved = ({ date, ...rest }: Moment): Moment =>
+    date === undefined ? rest : { date: `${Number(date.slice(0, 4)) + shift}${date.slice(4)}`, ...rest };
+  return { ...time, start: moved(start), ...(end ? { end: moved(end) } : {}) };
+}
+
+/** Units of fixed length. */
+export const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
+/** One of each form that a language's plural may have. */
+const COUNTS = [1, 2, 5, 11, 100];
+
+/** The unit's name beside a count, as Unicode's locale data have it, in small letters. */
+export function nameOf(unit: string, { language, count }: { language: string; count: number }): string {
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+  return format
+    .format(count)
+    .replace(/[^\p{L}\p{M}]/gu, '')
+    .toLowerCase();
+}
+
+/**
+ * Durations in digits: for languages whose durations no library reads.
+ *
+ * @example durationsIn('Treffen für 2 Stunden', 'de') // [{ text: '2 Stunden', seconds: 7200 }]
+ */
+export function durationsIn(text: string, language: string): SaidDuration[] {
+  return Object.entries(SECONDS).flatMap(([unit, seconds]) => {
+    const names = [...new Set(COUNTS.map((count) => nameOf(unit, { language, count })))];
+    const either = names.sort((one, other) => other.length - one.length).join('|');
+    const pattern = new RegExp(`(\\d+)[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
+    return [...text.matchAll(pattern)].map(([said, count]) => ({ text: said, seconds: Number(count) * seconds }));
+  });
+}
+
 /** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */
 type Form = string;
 

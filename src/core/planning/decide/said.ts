@@ -6,16 +6,19 @@ import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
-import { type Moment, offsetIn, type SaidTime } from '../times.js';
+import {
+  durationsIn,
+  type Moment,
+  offsetIn,
+  type SaidDuration,
+  type SaidTime,
+  type WithYear,
+  withYears,
+} from '../times.js';
 
 export interface SaidNumber {
   readonly text: string;
   readonly value: number;
-}
-
-export interface SaidDuration {
-  readonly text: string;
-  readonly seconds: number;
 }
 
 export interface Said {
@@ -122,29 +125,16 @@ type Timed = Omit<Said, 'numbers'>;
 async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
   const { recognizeDateTime } = await loadRecognizers();
   const found = await runInSlices(findInEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now)));
-  const dated = found.findIndex((one) => FULL_DATE.test(timexOf(one)));
-  const day = FULL_DATE.exec(timexOf(found[dated]))?.[0];
-  const times = found.flatMap((one, place) => {
-    const needsYear = day !== undefined && timexOf(one).includes('XXXX-');
-    return timeOf(one, now).map((time) => (needsYear ? besideDay(time, { day, isLater: place > dated }) : time));
-  });
-  return { times, durations: found.flatMap((one) => durationOf(one, now)) };
+  const today = isoDay(now);
+  const times = found.flatMap((one) => timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) })));
+  return { times: withYears(times, today), durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
-const FULL_DATE = /\d{4}-\d{2}(?:-\d{2})?/u;
-
-function timexOf(one: ModelResult | undefined): string {
-  return (one && valuesOf(one)[0]?.timex) ?? '';
-}
-
-/** "1 December 2024 … 15 December": a day or month without a year lies behind the full one that is said before it, or ahead. */
-function besideDay({ text, start, end }: SaidTime, { day, isLater }: { day: string; isLater: boolean }): SaidTime {
-  const inYear = `${day.slice(0, 4)}${start.date?.slice(4)}`;
-  const isWrongSide = isLater ? inYear < day : inYear > day;
-  const shift = Number(inYear.slice(0, 4)) + (isWrongSide ? (isLater ? 1 : -1) : 0) - Number(start.date?.slice(0, 4));
-  const moved = ({ date, ...rest }: Moment): Moment =>
-    date === undefined ? rest : { date: `${Number(date.slice(0, 4)) + shift}${date.slice(4)}`, ...rest };
-  return { text, start: moved(start), ...(end ? { end: moved(end) } : {}) };
+/** Whether a day or a month is said with its year: in TIMEX, `XXXX-12-05` has none. Others have no month. */
+function yearIn(one: ModelResult): 'said' | 'unsaid' | undefined {
+  const timex = valuesOf(one)[0]?.timex ?? '';
+  if (/^\(?XXXX-\d{2}/u.test(timex)) return 'unsaid';
+  return /\d{4}-\d{2}/u.test(timex) ? 'said' : undefined;
 }
 
 /** "Two hours" is a duration, and so is a window that is named by its length and begins or ends now: "the last 24 hours". */
@@ -164,7 +154,7 @@ function secondsOf(duration: string): number {
   return [604_800, 86_400, 3600, 60, 1].reduce((sum, size, place) => sum + size * Number(parts[place] ?? 0), 0);
 }
 
-type DateTimeValue = { [Part in 'timex' | 'value' | 'start' | 'end']?: string };
+type DateTimeValue = { [Part in 'timex' | 'Mod' | 'value' | 'start' | 'end']?: string };
 function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
   const values: unknown = resolution?.values;
   return Array.isArray(values) ? values : [];
@@ -180,16 +170,21 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const today = isoDay(now);
   const chosen =
     values.find((value) => !/^\d{4}-/u.test(startOf(value)) || startOf(value).slice(0, 10) >= today) ?? values[0];
-  if (!chosen) return [];
-  const start = momentOf(startOf(chosen));
-  if (!start) return [];
+  const start = chosen && momentOf(startOf(chosen));
+  if (!chosen || !start) return [];
+  const timex = chosen.timex ?? '';
+  // "Until Friday" is one day.
+  if (chosen.start === undefined && chosen.value === undefined)
+    return [{ text: one.text, start: chosen.Mod === 'before-end' ? dayBefore(start) : start }];
   const end = chosen.end === undefined ? undefined : notBefore(start, momentOf(chosen.end));
-  const isPeriod = end !== undefined && chosen.timex?.startsWith('(') === false && end.time === undefined;
-  const isNow = chosen.timex === 'PRESENT_REF';
+  const isPeriod = end !== undefined && end.time === undefined && (!timex.startsWith('(') || WHOLE_MONTHS.test(timex));
+  const isNow = timex === 'PRESENT_REF';
   return [
     { text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}), ...(isNow ? { isNow } : {}) },
   ];
 }
+
+const WHOLE_MONTHS = /-01,.+-01,P\d+[MY]\)$/u;
 
 /** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
 function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
@@ -213,12 +208,11 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
-const CHRONO_LANGUAGES = ['de', 'ja', 'pt', 'nl', 'ru', 'uk', 'it', 'sv'] as const;
-
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
-  const known = CHRONO_LANGUAGES.find((one) => one === language);
-  const parser = known ? chrono[known] : chrono;
+  const byLanguage: Readonly<Record<string, unknown>> = chrono;
+  const own = byLanguage[language] as { parse: typeof chrono.parse } | undefined;
+  const parser = own ?? chrono;
   const moment = (part: import('chrono-node').ParsedComponents): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
@@ -228,15 +222,20 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
   };
   const found = await runInSlices(findInEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true })));
-  return {
-    times: found.map((one) => ({
+  const times = found.map(
+    (one): WithYear => ({
       text: one.text,
       start: moment(one.start),
       ...(one.end ? { end: moment(one.end) } : {}),
       ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
-    })),
-    durations: [],
-  };
+      year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
+    }),
+  );
+  // "At 15 uur" is a time of day; "für 2 Stunden" is read as in two hours, and is a duration all the same.
+  const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
+  const durations = pieces.flatMap((piece) => durationsIn(piece, language));
+  const timeless = durations.filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
+  return { times: withYears(times, isoDay(now)), durations: timeless };
 }
 
 /** Numbers in words and in digits; those of a day, a time or a duration are none. */

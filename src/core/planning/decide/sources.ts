@@ -7,7 +7,7 @@ import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
-import { formOf, momentsIn } from '../times.js';
+import { formOf, momentsIn, nameOf, SECONDS } from '../times.js';
 import type { Said } from './said.js';
 
 export interface Candidate {
@@ -61,7 +61,7 @@ const enumerated: Source = ({ schema }, { spans }) => {
 };
 
 const computed: Source = ({ name, schema, required }, { said, day, timeZone }) => {
-  if (isNumber(schema)) return durationsIn(said, name, schema);
+  if (isNumber(schema)) return saidLengths(said, name, schema);
   if (!isText(schema)) return [];
   const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
   return times.flatMap((time) =>
@@ -135,8 +135,6 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
 
-const UNITS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
-
 function namedUnits(name: string, schema: JsonSchema): number[] {
   const told =
     `${name.replace(/([a-z])([A-Z])/gu, '$1 $2').replaceAll('_', ' ')} ${String(schema.description ?? '')}`.toLowerCase();
@@ -147,9 +145,9 @@ export function isDuration(name: string, schema: JsonSchema): boolean {
   return namedUnits(name, schema).length > 0;
 }
 
-function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
+function saidLengths({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
   const named = namedUnits(name, schema);
-  const sizes = named.length > 0 ? named : Object.values(UNITS);
+  const sizes = named.length > 0 ? named : Object.values(SECONDS);
   return durations
     .flatMap(({ text, seconds }) =>
       sizes.map((size) => ({ value: seconds / size, from: 'computed' as const, said: text })),
@@ -161,15 +159,10 @@ export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Names of units in the languages that descriptions are written in, as Unicode's locale data have them. */
-const UNIT_NAMES = Object.entries(UNITS).map(([unit, seconds]) => ({
+/** Names of units in the languages that descriptions are written in. */
+const UNIT_NAMES = Object.entries(SECONDS).map(([unit, seconds]) => ({
   seconds,
-  names: ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((locale) =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })
-      .format(1)
-      .replace(/[\d\s]/gu, '')
-      .toLowerCase(),
-  ),
+  names: ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((language) => nameOf(unit, { language, count: 1 })),
 }));
 
 /** The schema at a place without `$ref` and alternatives: the first alternative that is not `null`. */

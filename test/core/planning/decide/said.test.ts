@@ -109,6 +109,32 @@ it.each([
   expect(numbers.map(({ value }) => value)).toContain(4);
 });
 
+it.each([
+  ['nearest to today, which may be past', '11月1日到11月15日的降雨', ['2026-11-01 2026-11-15']],
+  ['nearest to today, in any language', 'Regen vom 1. November bis zum 15. November bitte', ['2026-11-01 2026-11-15']],
+  [
+    'in the year that the others are in',
+    'Sales from January to October',
+    ['2026-01-01 2026-01-31', '2026-10-01 2026-10-31'],
+  ],
+  ['once where it is an end', 'I need it until Friday', ['2026-11-27']],
+  ['on its last day where it is the end of a month', 'Finish it by the end of the month', ['2026-11-30']],
+  ['in whole months', 'the first half of 2027', ['2027-01-01 2027-06-30']],
+])('a day lies %s', async (_, message, expected) => {
+  const { times } = await read(message);
+  expect(times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '))).toEqual(expected);
+});
+
+it.each([
+  ['de', 'Stelle bitte den Timer für heute auf 90 Minuten', [5400]],
+  ['ru', 'Забронируй переговорную на 2 часа сегодня', [7200]],
+  ['ja', '会議室を2時間予約してください', [7200]],
+  ['nl, but no time of day', 'Zet de wekker morgen om 15 uur', []],
+])('a duration in digits is known where no library reads it: %s', async (_, message, seconds) => {
+  const { durations } = await read(message);
+  expect(durations.map((one) => one.seconds)).toEqual(seconds);
+});
+
 it('a day without its year has that of the line before', async () => {
   const { times } = await read(`${'A quiet room, please. '.repeat(8)}\nFrom 1 December 2027\nto 15 December`);
   expect(times.map(({ start }) => start.date)).toEqual(['2027-12-01', '2027-12-15']);
