@@ -78,7 +78,7 @@ export function createConnection(
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
   server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
-  answering.handOn(server);
+  answering.handOn(server, owner.user);
 
   function list(signal: AbortSignal): Promise<ListToolsResult> {
     return answering.list(async () => {

@@ -344,9 +344,21 @@ describe('the hints of a tool that a client gets', () => {
     ['none', undefined, {}],
     ['what it reads', { readOnlyHint: true }, { readOnlyHint: true }],
     ['what is not said of the rest', { idempotentHint: true }, { idempotentHint: true }],
-  ])('are those of its MCP server as they came: %s', (_, annotations, shown) => {
+  ])('are those of its MCP server as they came, where the operator trusts it: %s', (_, annotations, shown) => {
     const more = annotations ? { annotations } : {};
-    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp }, ...more })).toEqual(shown);
+    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp: { ...mcp, trust: true } }, ...more })).toEqual(
+      shown,
+    );
+  });
+
+  const lowering = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  const raising = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+  it.each([
+    ['an MCP server that nobody vouches for', { metadata: { mcp } }],
+    ['a URL', { origin: 'https://tools.example/tools.json' }],
+  ])('are of %s those that warn, and the others are missing', (_, more) => {
+    expect(hintsOf({ toolType: 'mcp', risk: 'high', ...more, annotations: lowering })).toEqual({});
+    expect(hintsOf({ toolType: 'mcp', risk: 'high', ...more, annotations: raising })).toEqual(raising);
   });
 
   it('come from the risk where it is of no server', () => {

@@ -41,6 +41,8 @@ export interface McpSession {
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
   isOpen(): boolean;
+  /** Another than a caller of tools uses the connection, too. */
+  noteUser(user: string | undefined): void;
   callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal>;
   /** Ends the process, or gives the session back. Idempotent. */
   close(): Promise<void>;
@@ -65,6 +67,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     client,
     way,
     isOpen: () => isOpen,
+    noteUser: news.noteUser,
     close() {
       isOpen = false;
       return close();
@@ -97,6 +100,7 @@ type Listener = Pick<ExecutorCall, 'user' | 'onProgress' | 'onLog'>;
 
 interface News {
   readonly hear: HearNotification;
+  noteUser(user: string | undefined): void;
   /** For as long as a call runs; the token stands in it. */
   tell(listener: Listener): { token: string; stop(): void };
 }
@@ -121,6 +125,7 @@ function createNews(): News {
       const message = logMessageSchema.safeParse(params).data;
       if (message) for (const { onLog } of listeners.values()) onLog?.(message);
     },
+    noteUser: (user) => void users.add(user),
     tell(listener) {
       users.add(listener.user);
       calls += 1;

@@ -2,8 +2,9 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { boundBody } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
@@ -139,6 +140,50 @@ it('a server whose pages together are too many is left', async () => {
   const [read] = await readMcpServers({ servers, failures: [] }, 'mcp', context);
   expect(read).toMatchObject({ error: { message: expect.stringContaining('characters') } });
   expect(pages).toBeLessThan(10);
+});
+
+describe('a server that ends its stream at once', () => {
+  const realTimeout = globalThis.setTimeout;
+  const pauses: number[] = [];
+  beforeEach(() => {
+    pauses.length = 0;
+    const faster = (work: () => void, ms = 0) => {
+      if (ms < 1_000 || ms > 30_000) return realTimeout(work, ms);
+      pauses.push(ms);
+      return realTimeout(work, 0);
+    };
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  const growing = [1, 2, 4, 8, 16].map((seconds) => seconds * 1_000);
+  it.each([
+    ['no pause', '0', [...growing, ...Array(15).fill(30_000)]],
+    ['one longer than timers can have', '99999999999', Array(20).fill(30_000)],
+  ])('and asks for %s is asked again after pauses that grow, and so often', async (_, retry, expected) => {
+    let opened = 0;
+    let isOver: () => void = () => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const server = await listen(async (request, response) => {
+      if (request.method === 'GET') {
+        opened += 1;
+        if (opened === 21) isOver();
+        return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`retry: ${retry}\n\n`);
+      }
+      const { method, id } = Object(await json(request));
+      if (id === undefined) return response.writeHead(202).end();
+      if (method === 'server/discover') return response.writeHead(400).end();
+      return answer(response, id, method === 'initialize' ? GREETING : { tools: [] });
+    });
+    const session = await openMcpSession(server, { connectTimeoutMs: 60_000 });
+    await over;
+    await session.client.listTools();
+    expect(pauses).toEqual(expected);
+    expect(opened).toBe(21);
+    await session.close();
+  });
 });
 
 describe('a bounded body', () => {
