@@ -217,6 +217,13 @@ describe('names', () => {
     expect((await ask('w_tool_search', { query: 'tool_search' })).query).toBe('tool_search');
   });
 
+  it('are not changed in what a tool takes', async () => {
+    const { ask } = await connect(await createWorld({ options: { toolPrefix: 'w_' }, hasRuns: true }));
+    const step = { id: 's1', tool: 'file_list', arguments: { next: 'run' }, dependsOn: [] };
+    const { steps } = await ask('w_run', { plan: { steps: [step] }, dryRun: true });
+    expect(steps).toMatchObject([{ arguments: { next: 'run' } }]);
+  });
+
   it('that clients can not take are shown in another form, and both are called', async () => {
     const world = await createWorld();
     const { client, ask, call } = await connect(world);

@@ -218,6 +218,9 @@ describe('a bounded body', () => {
     expect(await read(events, 'text/event-stream')).toBe(events.join(''));
     await expect(read(['data: 1\n\n', 'data: 23', '45'], 'text/event-stream')).resolves.toContain('2345');
     await expect(read(['data: 1\n\ndata', ': 234567'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
+    const inParts = ['data: 1\n', '\n', 'data:2\r\n', '\r\n', 'data:3\r\n\r', '\n', 'data: 4'];
+    expect(await read(inParts, 'text/event-stream')).toBe(inParts.join(''));
+    await expect(read([...inParts, '5678'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
   });
 });
 
