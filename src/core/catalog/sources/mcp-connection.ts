@@ -14,7 +14,7 @@ import {
 import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
 import { createKeyMask } from '../../secret-forms.js';
-import { McpFailure, type McpServer } from './mcp-server.js';
+import { keysOf, McpFailure, type McpServer } from './mcp-server.js';
 import { createMcpTransport, type HearNotification, rawPageSchema, type Wire } from './mcp-transport.js';
 import { type ReadContext, reasonOf } from './source.js';
 
@@ -186,7 +186,7 @@ function describeSilence(server: McpServer, timeoutMs: number): string {
 }
 
 function describeFailure(server: McpServer, error: unknown): string {
-  const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
+  const mask = createKeyMask(keysOf(server));
   return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
 

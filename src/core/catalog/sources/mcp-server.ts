@@ -92,6 +92,16 @@ export function findNamesake(server: string, others: Iterable<string>): string |
   return [...others].find((other) => other !== server && prefixOf(other) === prefixOf(server));
 }
 
+/** What of its configuration may be a key: servers and libraries repeat them in what they say of a failure. */
+export function keysOf(server: McpServer): string[] {
+  if ('command' in server) return Object.values(server.env ?? {});
+  const { url, headers = {} } = server;
+  const ofHeaders = Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
+  if (!URL.canParse(url)) return ofHeaders;
+  const { username, password, searchParams } = new URL(url);
+  return [...ofHeaders, username, password, ...searchParams.values()];
+}
+
 /** Another one, where calls of the server would go elsewhere. No key of a header is in it. */
 export function targetOf(told: McpServer): string {
   const { command, args, env, cwd, url }: Record<string, unknown> = { ...told };

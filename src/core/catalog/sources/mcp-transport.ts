@@ -13,7 +13,7 @@ import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { boundBody } from './bound-body.js';
-import type { McpServer } from './mcp-server.js';
+import { keysOf, type McpServer } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
@@ -138,7 +138,7 @@ function createProcess({ command, args = [], env, cwd }: ProcessServer): Process
 }
 
 function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
-  const mask = createKeyMask('command' in server ? Object.values(server.env ?? {}) : []);
+  const mask = createKeyMask(keysOf(server));
   let words = '';
   stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);

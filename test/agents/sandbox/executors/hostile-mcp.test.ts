@@ -244,6 +244,42 @@ it('what a server says when it fails is told to its caller, and not to all who a
   await sandbox.close();
 });
 
+it('no key of its configuration is in what a server says when it fails, or a library says of it', async () => {
+  const keys = ['key-of-the-header', 'key-of-the-query', 'key-of-the-user'];
+  const echo: RequestListener = async (request, response) => {
+    const { method, id } = Object(await json(request));
+    if (id === undefined) return response.writeHead(202).end();
+    if (method === 'initialize') return answer(response, id, GREETING);
+    const [, key = ''] = (request.headers.authorization ?? '').split(' ');
+    return response.writeHead(method === 'server/discover' ? 400 : 403).end(`no entry with ${key} at ${request.url}`);
+  };
+  const { url } = await listen((request, response) => {
+    if (request.method === 'POST') return echo(request, response);
+    return response.writeHead(405).end();
+  });
+  const headers = { authorization: `Bearer ${keys[0]}` };
+  const servers = {
+    echo: { url: `${url}?key=${keys[1]}`, headers },
+    named: { url: url.replace('//', `//me:${keys[2]}@`) },
+  };
+  const told = (await readMcpServers({ servers, failures: [] }, 'mcp', context)).map(
+    (one) => Object(one).error.message,
+  );
+  const sandbox = createSandbox({ executors: [createMcpExecutor(servers)], limits: { timeoutMs: 60_000 } });
+  for (const server of Object.keys(servers)) {
+    const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: 'x' } } });
+    told.push(Object(await sandbox.run({ tool, arguments: {} })).reason);
+  }
+  expect(told).toEqual([
+    expect.stringContaining('no entry with [masked]'),
+    expect.stringContaining('[masked]@'),
+    expect.stringContaining('no entry with [masked]'),
+    expect.stringContaining('[masked]@'),
+  ]);
+  expect(keys.filter((key) => told.join().includes(key))).toEqual([]);
+  await sandbox.close();
+});
+
 it('what a process wrote on stderr goes to whom it is told, and never to the caller', async () => {
   const told: object[] = [];
   const server = { command: process.execPath, args: ['-e', 'console.error("postgres://admin:hunter2@db failed")'] };
