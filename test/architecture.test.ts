@@ -49,6 +49,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['eval/queue/'],
   langchain: ['adapters/langchain/'],
   jose: ['adapters/http/auth/'],
+  'jsonc-parser': ['core/catalog/sources/'],
   kysely: ['agents/store/', 'eval/run-store.ts'],
   libsql: ['agents/store/'],
   minisearch: ['core/search/'],

@@ -220,7 +220,10 @@ export const listedToolSchema = z.object({
   annotations: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('Of a tool of an MCP server, its hints as they came: what is missing there is missing here.'),
+    .describe(
+      'Of a tool of an MCP server, its hints: what is missing there is missing here, and so is what would lower the risk ' +
+        'of a tool whose source is not trusted.',
+    ),
   score: z.number().optional(),
 });
 export type ListedTool = z.infer<typeof listedToolSchema>;

@@ -1,6 +1,8 @@
 /** Which tools with their schemas a client gets: only what is allowed. The index is asked for narrow lists alone. */
 import { toolHash } from '../core/catalog/catalog.js';
+import { withoutLoweringHints } from '../core/catalog/risk.js';
 import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
+import { isUrl } from '../core/catalog/sources/source.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -35,15 +37,21 @@ export async function handOut(
 export function fingerprintEnabled(situation: Situation): string {
   const { session } = situation;
   const tools = session.endedAt === undefined ? enabledTools(situation) : [];
-  return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk, tool.metadata.annotations]).sort());
+  return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk, annotationsOf(tool)]).sort());
 }
 
 export function toListed(tool: Tool): ListedTool {
-  const { name, title, description, category, toolType, risk, inputSchema, outputSchema, metadata } = tool;
-  const { annotations = metadata.mcp === undefined ? undefined : {} } = metadata;
+  const { name, title, description, category, toolType, risk, inputSchema, outputSchema } = tool;
   return withoutUndefined({
     ...{ name, title, description, category, toolType, risk, inputSchema },
     outputSchema: toolType === 'mcp' ? outputSchema : undefined,
-    annotations: isObject(annotations) ? annotations : undefined,
+    annotations: annotationsOf(tool),
   });
+}
+
+function annotationsOf({ metadata, origin }: Tool): ListedTool['annotations'] {
+  const { mcp, annotations = mcp === undefined ? undefined : {} } = metadata;
+  if (!isObject(annotations)) return undefined;
+  const isTrusted = mcp === undefined ? !isUrl(origin) : Object(mcp).trust === true;
+  return isTrusted ? annotations : withoutLoweringHints(annotations);
 }

@@ -18,10 +18,16 @@ export interface Entries {
   audit?: readonly BareEntry[];
   telemetry?: readonly BareEvent[];
   call?: Pick<CallRecord, 'tool' | 'values'> | undefined;
+  /** Nothing has come of it yet: the beginning of the session need not be written for it. Default: false. */
+  isLook?: boolean;
 }
 
 export interface Ledger {
   write(entries: Entries): Promise<void>;
+  /** @param isHeld it is written with the first entry that is no look. Default: at once */
+  writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
+  /** Nothing where the beginning is still held. */
+  writeEnd(situation: Situation, telemetry: readonly BareEvent[]): Promise<void>;
   writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
   writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
   writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
@@ -45,10 +51,22 @@ export interface LedgerParts {
 }
 
 export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
-  async function write({ situation, audit = [], telemetry = [], call }: Entries): Promise<void> {
+  /** Session -> its beginning, which is not written yet. */
+  const held = new Map<string, BareEntry>();
+
+  function takeHeld(id: string | undefined): BareEntry[] {
+    const begun = id === undefined ? undefined : held.get(id);
+    if (!begun || id === undefined) return [];
+    held.delete(id);
+    return [begun];
+  }
+
+  async function write({ situation, audit: given = [], telemetry = [], call, isLook = false }: Entries): Promise<void> {
     const at = clock().toISOString();
     const session = situation?.session;
-    const owner = session && { session: session.id, user: session.user, turn: session.turn };
+    const owner = session && ownerOf(session);
+    const begun = isLook ? [] : takeHeld(session?.id ?? given.find((entry) => entry.session !== undefined)?.session);
+    const audit = [...begun, ...given];
     const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
     await journal.append({
       audit: audit.map((entry) => ({ policyVersion: situation?.policy?.version, ...owner, ...entry, at })),
@@ -68,6 +86,18 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
 
   return {
     write,
+
+    async writeBegin(situation, isHeld = false) {
+      const begun: BareEntry = { event: 'session_created', outcome: 'allowed' };
+      if (!isHeld) return write({ situation, audit: [begun] });
+      const { session, policy } = situation;
+      held.set(session.id, { policyVersion: policy.version, ...ownerOf(session), ...begun });
+    },
+
+    async writeEnd(situation, telemetry) {
+      if (takeHeld(situation.session.id).length > 0) return;
+      await write({ situation, audit: [{ event: 'session_ended', outcome: 'allowed' }], telemetry });
+    },
 
     writeEnabling: (situation, outcomes) =>
       write({
@@ -162,6 +192,10 @@ function entryOf(
 function outcomeOf({ code }: Decision): AuditEntry['outcome'] {
   if (code === 'unknown_tool') return 'unknown';
   return code === 'denied' || code === 'not_allowed' || code === 'too_risky' ? 'denied' : 'refused';
+}
+
+function ownerOf({ id, user, turn }: Situation['session']): Pick<BareEntry, 'session' | 'user' | 'turn'> {
+  return { session: id, user, turn };
 }
 
 function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<About, 'at'>> {

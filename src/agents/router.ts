@@ -69,7 +69,8 @@ export interface CallAskOptions extends AskOptions {
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
 export interface Router {
-  createSession(input?: CreateSessionInput): Promise<SessionView>;
+  /** @param about of one that may end with its request: it is in the audit only where something comes of it */
+  createSession(input?: CreateSessionInput, about?: { isForOneRequest?: boolean }): Promise<SessionView>;
   /** What a session of this owner would show at its start. None is opened, and nothing is written. */
   startingTools(owner: CreateSessionInput): Promise<ListedTool[]>;
   session(id: string, ask?: AskOptions): Promise<SessionView>;
@@ -180,6 +181,7 @@ export function createRouter(parts: RouterParts): Router {
           },
         ],
         telemetry: isEnded ? [] : [{ type: 'search', ...about }],
+        isLook: names.length === 0,
       });
       return output;
     },
@@ -187,13 +189,11 @@ export function createRouter(parts: RouterParts): Router {
     async list(id, input = {}, ask = {}) {
       const request = parseInput(listInputSchema, input);
       const situation = await situationOf(id, ask.caller);
-      const output = await handOut(request, situation, {
-        ask: parts.handOut,
-        context: sessionContext(situation, ask.signal),
-      });
+      const context = sessionContext(situation, ask.signal);
+      const output = await handOut(request, situation, { ask: parts.handOut, context });
       const code = output.ok ? undefined : output.code;
       const outcome = output.ok ? 'allowed' : 'refused';
-      await ledger.write({ situation, audit: [{ event: 'list', outcome, reason: request.mode, code }] });
+      await ledger.write({ situation, audit: [{ event: 'list', outcome, reason: request.mode, code }], isLook: true });
       return output;
     },
 

@@ -1,10 +1,11 @@
 /** What holds for a command: flags over environment over file over defaults, in the form of the file and without a secret. */
 
+import { isObject } from '../core/catalog/schema/json.js';
 import { optionsSchema } from '../core/options.js';
-import { createKeyMask, MASK, maskKeysIn } from '../core/secret-forms.js';
+import { createKeyMask, MASK, maskKeysIn, withoutUrlKeys } from '../core/secret-forms.js';
 import { openPolicy } from './agents-setup.js';
 import { readAuth } from './auth-setup.js';
-import { type ConfigFile, fillSections } from './config-file.js';
+import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
 import { configPathOf, logLevelOf, readConfig, storePlaceOf } from './read-config.js';
@@ -27,6 +28,7 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
   readAuth(config.auth);
   const policy = flags.policy ?? config.policy;
   await openPolicy(policy);
+  const store = storePlaceOf(flags, config);
   const mask = createKeyMask(configuredSecrets(flags, config));
   const effective = {
     ...config,
@@ -37,33 +39,34 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
     options: optionsSchema.parse({ ...config.options, ...plannerOptions(flags) }),
     prompts: promptPaths(flags, config),
     logLevel: logLevelOf(config),
-    store: renderStore(storePlaceOf(flags, config)),
+    store: store && ('file' in store ? store.file : store.url),
+    rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
     policy,
     toolsModule: flags.toolsModule ?? config.toolsModule,
     callLog: flags.callLog ?? config.callLog ?? 'off',
     ...sections,
   };
-  return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective)))) };
+  return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective))), withoutKeys) };
+}
+
+/** Texts of any depth, and names of keys. */
+function withoutKeys(_: string, part: unknown): unknown {
+  if (typeof part === 'string') return withoutUrlKeys(part);
+  if (!isObject(part)) return part;
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [withoutUrlKeys(key), value]));
 }
 
 /** A header stands as the file has it, if it names a variable; else nobody can tell whether it is a secret. */
+function withMaskedHeaders<Block extends Pick<ModelBlock, 'headers'>>(block: Block): Block {
+  const written = Object.entries(block.headers ?? {}).map(([name, text]) => [name, text.includes('${') ? text : MASK]);
+  return block.headers === undefined ? block : { ...block, headers: Object.fromEntries(written) };
+}
+
 function withoutSecrets(model: ReturnType<typeof modelSettings>, block: ConfigFile['model']) {
   const { apiKey, headers, model: name, modelFile: file, callTimeoutMs: timeoutMs, ...settings } = model;
-  const written = Object.entries(block?.headers ?? {}).map(([name, text]) => [name, text.includes('${') ? text : MASK]);
   return {
     ...{ name, file, timeoutMs, ...settings },
     ...(apiKey === undefined ? {} : { apiKey: MASK }),
-    ...(headers === undefined ? {} : { headers: Object.fromEntries(written) }),
+    ...(headers === undefined ? {} : withMaskedHeaders({ headers: block?.headers ?? {} })),
   };
-}
-
-function renderStore(place: ReturnType<typeof storePlaceOf>): string | undefined {
-  if (!place || 'file' in place) return place?.file;
-  if (!URL.canParse(place.url)) return MASK;
-  const url = new URL(place.url);
-  // A password may also stand among the parameters.
-  url.search = '';
-  const password = url.password === '' ? '' : `:${MASK}`;
-  url.password = '';
-  return url.href.replace('@', `${password}@`);
 }

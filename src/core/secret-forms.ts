@@ -12,6 +12,18 @@ export function maskKeysIn(text: string): string {
   return text.replace(KEY_IN_TEXT, MASK);
 }
 
+const URL_TEXT = /^((?:[a-z]+:)*?)([a-z][a-z\d+.-]*:\/\/.*)$/isu;
+
+/** A URL, also one behind the kind of a source, without user, password, query and fragment: those may be keys. All else stays. */
+export function withoutUrlKeys(text: string): string {
+  const [, before, address] = URL_TEXT.exec(text) ?? [];
+  if (address === undefined) return text;
+  if (!URL.canParse(address)) return MASK;
+  const url = new URL(address);
+  Object.assign(url, { username: '', password: '', search: '', hash: '' });
+  return `${before}${url.href}`;
+}
+
 /** A function that returns a text without any of the keys, in whatever form. */
 export function createKeyMask(keys: readonly (string | undefined)[]): (text: string) => string {
   const forms = keys.flatMap((key = '') => (key.length < SHORTEST_KEY_CHARACTERS ? [] : writtenForms(key)));

@@ -49,7 +49,7 @@ describe('winnow config print', () => {
         headers: { 'x-key': 'Key ${HEADER_KEY}', 'x-plain': '[masked]' },
       },
       options: { maxTools: 5, passthroughTools: 3 },
-      store: 'postgres://me:[masked]@db.example/winnow',
+      store: 'postgres://db.example/winnow',
       auth: { tokens: [{ env: 'ANN_TOKEN', user: 'ann', roles: [] }] },
       server: { concurrency: 64 },
       retention: { answers: 1 },
@@ -59,6 +59,27 @@ describe('winnow config print', () => {
     expect(secrets.filter((secret) => stdout.includes(secret))).toEqual([]);
     const asJson = await runHere([...words, '--json']);
     expect(JSON.parse(asJson.stdout)).toEqual(parse(stdout));
+  });
+
+  it('shows no key of a URL or a header, wherever it stands', async () => {
+    const text = `
+catalog: ["https://a.example/tools.json?key=KEY-1", "mcp:https://me:KEY-2@a.example/mcp#KEY-3", "http://me:KEY-4@a:99999/"]
+model: { baseUrl: "https://model.example/v1?key=KEY-5", name: large }
+planningModel: { baseUrl: "https://KEY-6@model.example/v1", name: large }
+rerank: { enabled: true, model: { baseUrl: "https://model.example/v1?k=KEY-7", name: small, headers: { x-key: KEY-8 } } }
+http: { servers: { "https://a.example/open.json?key=KEY-9": "https://b.example/?key=KEY-10" } }
+store: "postgres://db.example/winnow?sslpassword=KEY-11"
+`;
+    const { stdout } = await runHere(['config', 'print', '-c', written(text)]);
+    expect(stdout).not.toContain('KEY');
+    expect(parse(stdout)).toMatchObject({
+      catalog: ['https://a.example/tools.json', 'mcp:https://a.example/mcp', '[masked]'],
+      model: { baseUrl: 'https://model.example/v1' },
+      planningModel: { baseUrl: 'https://model.example/v1' },
+      rerank: { model: { baseUrl: 'https://model.example/v1', headers: { 'x-key': '[masked]' } } },
+      http: { servers: { 'https://a.example/open.json': 'https://b.example/' } },
+      store: 'postgres://db.example/winnow',
+    });
   });
 
   it('shows the defaults where there is no file', async () => {

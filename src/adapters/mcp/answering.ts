@@ -62,8 +62,8 @@ export interface Answering {
   readonly capabilities: ServerCapabilities;
   /** Winnow's own tools, and further ones. */
   list(findMore: () => Promise<ListToolsResult['tools']>): Promise<ListToolsResult>;
-  /** Of servers behind Winnow, where the operator hands it on. */
-  handOn(server: Server): void;
+  /** Of servers behind Winnow, to a client of this user, where the operator hands it on. */
+  handOn(server: Server, user: string | undefined): void;
   /** Told of what fails while nobody waits for it. */
   report(error: unknown): void;
   /** What is not the caller's own fault is in the log. */
@@ -107,11 +107,11 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
       }
     },
 
-    handOn(server) {
+    handOn(server, user) {
       if (!offers) return;
       const onFailure = (mcpServer: string, reason: string) =>
         logger.warn({ mcpServer }, `offers nothing now: ${reason}`);
-      handOn(server, { offers, onFailure });
+      handOn(server, { offers, user, onFailure });
     },
     toClient(answer, promised) {
       if ('content' in answer) return structured(own.inNext(answer.content));

@@ -32,6 +32,16 @@ export interface ConnectionSession {
 /** Work that was cancelled gets so long to end, in milliseconds; a session does not stay open for what can't be stopped. */
 const END_PATIENCE_MS = 2_000;
 
+/** For work that was cancelled. */
+export async function untilIdle(idle: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_PATIENCE_MS);
+  });
+  await Promise.race([idle, patience]);
+  clearTimeout(timer);
+}
+
 export function createConnectionSession(parts: ConnectionSessionParts): ConnectionSession {
   const { router, owner, turnPauseMs, onChange, onError } = parts;
   const running = new Set<Promise<unknown>>();
@@ -154,12 +164,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
       isOver = true;
       forgetChanges?.();
       clearTimeout(pause);
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, END_PATIENCE_MS);
-      });
-      await Promise.race([idle(), patience]);
-      clearTimeout(timer);
+      await untilIdle(idle());
       const id = await opening.peek()?.catch(() => undefined);
       opening.forget();
       if (id !== undefined) await router.endSession(id).catch(onError);
@@ -167,6 +172,6 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
   };
 }
 
-function isNotFound(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof WinnowError && error.code === 'not_found';
 }

@@ -8,6 +8,7 @@ import {
   type InputRequiredResult,
   type ListToolsResult,
   Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { Caller, CallInput, CreateSessionInput } from '../../agents/contracts.js';
@@ -36,8 +37,8 @@ const ANSWERS = new AjvJsonSchemaValidator();
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
   isListening?: (() => boolean) | undefined;
-  /** Who asks now, with the roles of now. Default: the program that has started the server. */
-  caller?: (() => Caller | undefined) | undefined;
+  /** Who makes a request, with the roles of that request. Default: the program that has started the server. */
+  caller?: ((context: ServerContext) => Caller | undefined) | undefined;
   /** The client asks its person for approvals, where it can and the policy lets the asker's own person decide. Default: false. */
   asksPerson?: boolean | undefined;
   /** Told of the client when it has said what it can. Default: nobody is. */
@@ -76,13 +77,14 @@ export function createConnection(
 
   server.onerror = report;
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
-  server.setRequestHandler('tools/list', (_, { mcpReq }) => list(mcpReq.signal));
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params, mcpReq));
-  answering.handOn(server);
+  server.setRequestHandler('tools/list', (_, context) => list(context));
+  server.setRequestHandler('tools/call', ({ params }, context) => call(params, context));
+  answering.handOn(server, owner.user);
 
-  function list(signal: AbortSignal): Promise<ListToolsResult> {
+  function list(context: ServerContext): Promise<ListToolsResult> {
     return answering.list(async () => {
-      const listed = await session.run((id) => router.list(id, {}, { signal, caller: caller() }));
+      const ask = { signal: context.mcpReq.signal, caller: caller(context) };
+      const listed = await session.run((id) => router.list(id, {}, ask));
       const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
       for (const tool of enabled) isPromised.set(tool.name, tool.outputSchema !== undefined);
       return enabled;
@@ -97,12 +99,12 @@ export function createConnection(
 
   async function call(
     { name, arguments: given = {} }: CallToolRequest['params'],
-    asked: Asked,
+    context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
+    const { mcpReq: asked } = context;
     const tool = own.tools.get(name);
-    const hearing = answering.hearing(asked);
+    const ask = { caller: caller(context), ...answering.hearing(asked) };
     const answer = async (id: string) => {
-      const ask = { caller: caller(), ...hearing };
       const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
       if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
       return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));

@@ -4,11 +4,13 @@
  */
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerCapabilities } from '@modelcontextprotocol/server';
 import type { McpOfferRequest, McpOffers } from '../../agents/sandbox/executors/offers.js';
-import { toolNameOf } from '../../core/catalog/sources/mcp-server.js';
+import { prefixOf } from '../../core/catalog/sources/mcp-server.js';
 
 export interface HandOnParts {
   /** Of now: servers change with the configuration. */
   readonly offers: () => McpOffers | undefined;
+  /** Of the client. */
+  readonly user: string | undefined;
   /** Told of a server that gives nothing. */
   readonly onFailure: (server: string, reason: string) => void;
 }
@@ -19,13 +21,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** `winnow://notes/` before the address that the server gives; a template stays one. */
 const schemeOf = (server: string) => `winnow://${encodeURIComponent(server)}/`;
-/** As tools of the server are named. */
-const prefixOf = (server: string) => toolNameOf('', server);
 
 /** Answers what clients ask besides tools. The server must have the capabilities `HANDED_ON`. */
-export function handOn(server: Server, { offers, onFailure }: HandOnParts): void {
+export function handOn(server: Server, { offers, user, onFailure }: HandOnParts): void {
   async function askOne(name: string, request: McpOfferRequest, signal: AbortSignal): Promise<Fields> {
-    const offered = await offers()?.ask(name, request, signal);
+    const offered = await offers()?.ask(name, request, { signal, user });
     if (offered?.ok) return offered.result;
     throw new ProtocolError(ProtocolErrorCode.InternalError, offered?.reason ?? 'There are no MCP servers.');
   }

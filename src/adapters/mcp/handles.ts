@@ -5,8 +5,8 @@
  */
 import type { Caller, CreateSessionInput, SessionView } from '../../agents/contracts.js';
 import type { AskOptions, Router } from '../../agents/router.js';
-import { WinnowError } from '../../core/errors.js';
 import { keepLatest } from '../../core/kept.js';
+import { isNotFound } from './connection-session.js';
 
 /** Who asks: in whose name sessions are opened, and with which roles the policy decides now. */
 export interface Asker extends Pick<AskOptions, 'caller'> {
@@ -40,6 +40,8 @@ export interface Handles {
    * @throws WinnowError, what the work throws
    */
   within<T>(asker: Asker, named: Named, work: Work<T>, unknown: (reason: string) => T): Promise<T>;
+  /** Ends the sessions that were opened here. */
+  end(): Promise<void>;
 }
 
 type Work<T> = (session: string) => Promise<Outcome<T>>;
@@ -59,6 +61,8 @@ interface Use {
   calls: number;
   turn: string | undefined;
   turning: Promise<unknown>;
+  /** Whose session was opened here. Undefined: another process has opened it. */
+  openedFor?: string | undefined;
 }
 
 const MOST_USES = 10_000;
@@ -76,7 +80,7 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
       const view = await router.session(handle, { caller });
       return keyOf(view) === keyOf(owner) ? view : undefined;
     } catch (error) {
-      if (error instanceof WinnowError && error.code === 'not_found') return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -105,7 +109,9 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   async function end(key: string, id: string): Promise<void> {
     forget(key, id);
     uses.delete(id);
-    await router.endSession(id).catch(onError);
+    await router.endSession(id).catch((error: unknown) => {
+      if (!isNotFound(error)) onError(error);
+    });
   }
 
   function forget(key: string, id: string): void {
@@ -117,12 +123,16 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   return {
     async within(asker, { handle, isOwn = false, turn }, work, unknown) {
       const key = keyOf(asker.owner);
-      const view = handle === undefined ? await router.createSession(asker.owner) : await find(asker, handle);
+      const view =
+        handle === undefined
+          ? await router.createSession(asker.owner, { isForOneRequest: true })
+          : await find(asker, handle);
       if (!view) return unknown(`There is no session "${handle?.slice(0, 80)}".`);
       const { id } = view;
       if (handle !== undefined) forget(key, id);
       const use = await followTurn(view, turn);
       use.calls += 1;
+      if (handle === undefined) use.openedFor = key;
       let isKept = handle !== undefined && !isOwn;
       try {
         const outcome = await work(id);
@@ -134,6 +144,11 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
         if (!isKept) await end(key, id);
         else if (handle === undefined || isOwn) await keep(key, id);
       }
+    },
+
+    async end() {
+      const opened = [...uses].flatMap(([id, { openedFor }]) => (openedFor === undefined ? [] : [{ id, openedFor }]));
+      await Promise.all(opened.map(({ id, openedFor }) => end(openedFor, id)));
     },
   };
 }

@@ -36,8 +36,8 @@ export interface McpEndpoint {
 interface Open {
   readonly connection: Connection;
   readonly transport: NodeStreamableHTTPServerTransport;
-  /** Of the last request: roles may be others than when the connection was opened. */
-  caller: Caller | undefined;
+  /** Who has opened it; roles of later requests may be others. */
+  readonly caller: Caller | undefined;
   /** Responses under way, with the stream on which a client listens. */
   responses: number;
   /** Those streams. */
@@ -66,13 +66,16 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   async function open(caller: Caller | undefined): Promise<Open> {
     const connection = createConnection(parts, askerOf(caller).owner, {
       isListening: () => one.listeners > 0,
-      caller: () => one.caller,
+      caller: ({ http }) => http?.authInfo?.extra?.caller as Caller | undefined,
     });
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
         opened.set(id, one);
-        void connection.closed.then(() => opened.delete(id));
+        void connection.closed.then(() => {
+          opened.delete(id);
+          clearTimeout(one.idle);
+        });
       },
     });
     const one: Open = { connection, transport, caller, responses: 0, listeners: 0, idle: undefined };
@@ -99,7 +102,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     return true;
   }
 
-  async function answer(one: Open, { request, response, body }: McpExchange): Promise<void> {
+  async function answer(one: Open, { request, response, body, caller }: McpExchange): Promise<void> {
     const { transport, connection } = one;
     clearTimeout(one.idle);
     const listens = request.method === 'GET' ? 1 : 0;
@@ -108,15 +111,17 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     response.once('close', () => {
       one.responses -= 1;
       one.listeners -= listens;
-      if (one.responses === 0) one.idle = setTimeout(() => void connection.close(), idleMs).unref();
+      if (one.responses === 0 && opened.get(transport.sessionId ?? '') === one)
+        one.idle = setTimeout(() => void connection.close(), idleMs).unref();
     });
-    await transport.handleRequest(request, response, body);
+    // Of this request, also while another one with other roles is under way.
+    const auth = { token: '', clientId: 'winnow', scopes: [], extra: { caller } };
+    await transport.handleRequest(Object.assign(request, { auth }), response, body);
   }
 
   function find(id: string, caller: Caller | undefined): Open | undefined {
     const one = opened.get(id);
     if (!one || accountOf(one.caller) !== accountOf(caller)) return undefined;
-    one.caller = caller;
     opened.delete(id);
     opened.set(id, one);
     return one;
@@ -139,7 +144,10 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     if (room === 'own')
       return refuse(response, 429, `${maxUserConnections} connections of yours are at work. End one.`);
     if (room === 'full') return refuse(response, 503, 'Too many clients are connected. Come back later.');
-    return answer(await open(caller), exchange);
+    const one = await open(caller);
+    await answer(one, exchange);
+    // Its `initialize` was refused: nobody can name it.
+    if (one.transport.sessionId === undefined) await one.connection.close();
   }
 
   return {

@@ -3,7 +3,7 @@ import { ToolSchema } from '@modelcontextprotocol/core';
 import type { InputRequiredResult, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Caller, type CallInput, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
-import { listOf, objectOf } from '../../core/catalog/schema/json.js';
+import { isObject, listOf, objectOf } from '../../core/catalog/schema/json.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
@@ -133,10 +133,19 @@ export function createOwnNames(tools: readonly OwnTool[], prefix: string): OwnNa
   return {
     tools: new Map(tools.map(rename).map((tool) => [tool.listed.name, tool])),
     inText,
-    inNext(content) {
-      if (prefix === '') return content;
-      const isNext = (key: string, value: unknown) => key === 'next' && typeof value === 'string';
-      return JSON.parse(JSON.stringify(content), (key, value) => (isNext(key, value) ? inText(value) : value));
-    },
+    inNext: <Content extends object>(content: Content) => (prefix === '' ? content : (renamed(content) as Content)),
   };
+
+  function renamed(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(renamed);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, part]) => {
+      if (DATA.has(key)) return [key, part];
+      return [key, key === 'next' && typeof part === 'string' ? inText(part) : renamed(part)];
+    });
+    return Object.fromEntries(entries);
+  }
 }
+
+/** What tools take and gave, and what is said of it, stays as it is. */
+const DATA = new Set(['arguments', 'granted', 'output', 'content', 'meta', 'inputSchema', 'outputSchema']);

@@ -4,7 +4,9 @@ import { ToolAnnotationsSchema, ToolSchema } from '@modelcontextprotocol/core';
 import type { JsonSchemaType, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { ListedTool } from '../../agents/contracts.js';
+import { isObject } from '../../core/catalog/schema/json.js';
 import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
+import { HEADER_MARK } from '../../core/catalog/sources/mcp.js';
 import type { JsonSchema, Risk } from '../../core/catalog/tool.js';
 
 /** Clients may let what only reads run without asking, and ask before what destroys. */
@@ -65,11 +67,12 @@ function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
   return known;
 }
 
+/** Else an argument has this name. */
+const isSchema = (value: unknown) => typeof value === 'boolean' || isObject(value);
+
 /** A client would send such an argument as a header of its requests: of which, the author of a tool has no say here. */
 function withoutHeaders(schema: McpTool['inputSchema']): McpTool['inputSchema'] {
   const json = JSON.stringify(schema);
   if (!json.includes(HEADER_MARK)) return schema;
-  return JSON.parse(json, (key, value) => (key === HEADER_MARK && typeof value === 'string' ? undefined : value));
+  return JSON.parse(json, (key, value) => (key === HEADER_MARK && !isSchema(value) ? undefined : value));
 }
-
-const HEADER_MARK = 'x-mcp-header';

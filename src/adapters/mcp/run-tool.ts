@@ -103,7 +103,7 @@ function toAnswer({ id, state, plan, steps, notes }: PlanRun): OwnAnswer {
   });
   const next = NEXT[state];
   const content = { run: id, state, steps: shown, notes, ...(next === undefined ? {} : { next }) };
-  return { content, comesBack: state === 'paused' || state === 'failed' };
+  return { content, comesBack: next !== undefined };
 }
 
 function tell({ onProgress }: ToolCall): (event: PlanRunEvent) => void {

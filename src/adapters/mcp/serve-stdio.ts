@@ -5,6 +5,7 @@ import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol
 import type { CreateSessionInput } from '../../agents/contracts.js';
 import { type McpParts, reportTo } from './answering.js';
 import { type ConnectionOptions, createConnection } from './connection.js';
+import { untilIdle } from './connection-session.js';
 import type { Asker } from './handles.js';
 import { createStateless } from './stateless.js';
 
@@ -37,7 +38,7 @@ export async function serveStdio(
   // Whoever starts a process and speaks over its pipes is the user's own program.
   const options = { asksPerson: true, onClient };
   const onError = reportTo(parts.logger);
-  const served: { idle(): Promise<void>; end?(): Promise<void> }[] = [];
+  const served: { idle(): Promise<void>; end(): Promise<unknown> }[] = [];
   // The transport would cancel what runs as soon as stdin ends.
   const messages = stdin.pipe(new PassThrough(), { end: false });
   const transport = new StdioServerTransport(messages, stdout);
@@ -74,7 +75,11 @@ export async function serveStdio(
     const { server, idle } = stateless.serverFor(asker);
     const forget = stateless.watch(asker, () => void server.sendToolListChanged().catch(onError));
     server.onclose = forget;
-    return { server, idle };
+    const end = async () => {
+      await untilIdle(idle());
+      await stateless.end();
+    };
+    return { server, idle, end };
   }
 
   const onEnd = async (): Promise<void> => {
@@ -89,5 +94,5 @@ export async function serveStdio(
   if (signal?.aborted) isOver();
   await over;
   await handle.close();
-  await Promise.all(served.map((one) => one.end?.()));
+  await Promise.all(served.map((one) => one.end()));
 }

@@ -34,6 +34,8 @@ export interface Stateless {
   serverFor(asker: Asker): { readonly server: Server; idle(): Promise<void> };
   /** Tells each time that this asker would be shown other tools. @returns a function that ends it */
   watch(asker: Asker, onChange: () => void): () => void;
+  /** Ends the sessions whose handles were given here; nothing may run any more. */
+  end(): Promise<void>;
 }
 
 /** What clients may keep: tools change by policy and catalogue alone, of which those who listen are told. */
@@ -105,6 +107,8 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   }
 
   return {
+    end: handles.end,
+
     serverFor(asker) {
       const running = new Set<Promise<unknown>>();
       const server = new Server(serverInfo(), {
@@ -127,7 +131,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
         track(mcpReq, call(params, { asker, asked: mcpReq })),
       );
-      answering.handOn(server);
+      answering.handOn(server, asker.owner.user);
       return {
         server,
         async idle() {

@@ -41,12 +41,15 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
     return withoutUndefined({ id: randomUUID(), roles, user, project, riskCeiling, ...begun });
   }
 
-  async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
+  async function createSession(
+    input: CreateSessionInput = {},
+    { isForOneRequest }: { isForOneRequest?: boolean } = {},
+  ): Promise<SessionView> {
     const session = newSession(input);
     if (!(await store.create(session, session.user === undefined ? undefined : mostOpen)))
       throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
     const situation = await situationOf(session.id);
-    await ledger.write({ situation, audit: [{ event: 'session_created', outcome: 'allowed' }] });
+    await ledger.writeBegin(situation, isForOneRequest);
     return toView(situation);
   }
 
@@ -86,11 +89,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       const before = await situationOf(id, ask.caller);
       const done = await store.end(id, now());
       if (!done) throw ended(id);
-      await ledger.write({
-        situation: before,
-        audit: [{ event: 'session_ended', outcome: 'allowed' }],
-        telemetry: done.ended.map(expired),
-      });
+      await ledger.writeEnd(before, done.ended.map(expired));
       return toView(await situationOf(id, ask.caller));
     },
 

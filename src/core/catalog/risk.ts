@@ -8,3 +8,17 @@ export function riskOf(hints: { readOnlyHint?: unknown; destructiveHint?: unknow
   if (destructiveHint !== false) return 'high';
   return readOnlyHint === true ? 'low' : 'medium';
 }
+
+/** As warnings; the other value of each says that a tool does less. */
+const WARNINGS = new Map([
+  ['readOnlyHint', false],
+  ['destructiveHint', true],
+  ['idempotentHint', false],
+  ['openWorldHint', true],
+]);
+
+/** Annotations of a source that nobody vouches for, without the hints that would have a client ask less. */
+export function withoutLoweringHints(annotations: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const kept = Object.entries(annotations).filter(([key, value]) => !WARNINGS.has(key) || WARNINGS.get(key) === value);
+  return Object.fromEntries(kept);
+}

@@ -49,6 +49,18 @@ async function overStdio(answer: Answer | undefined, options: WorldOptions = {})
   return { ...world, ...rest, ...(await openModern(transport, answer)) };
 }
 
+it('the sessions of handles end with the client over stdio, and no others', async () => {
+  const { agents, ask, stdin, served } = await overStdio(undefined);
+  const other = await agents.router.createSession({ user: 'ann' });
+  const { session } = await ask('tool_search', { query: 'read a file' });
+  await ask('tool_search', { query: 'read a file', session: other.id });
+  expect((await agents.router.session(session)).endedAt).toBeUndefined();
+  stdin.end();
+  await served;
+  expect((await agents.router.session(session)).endedAt).toEqual(expect.any(String));
+  expect((await agents.router.session(other.id)).endedAt).toBeUndefined();
+});
+
 async function overHttp(answer: Answer, options: WorldOptions = {}) {
   const world = await createWorld(options);
   const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(world.parts) });

@@ -217,6 +217,13 @@ describe('names', () => {
     expect((await ask('w_tool_search', { query: 'tool_search' })).query).toBe('tool_search');
   });
 
+  it('are not changed in what a tool takes', async () => {
+    const { ask } = await connect(await createWorld({ options: { toolPrefix: 'w_' }, hasRuns: true }));
+    const step = { id: 's1', tool: 'file_list', arguments: { next: 'run' }, dependsOn: [] };
+    const { steps } = await ask('w_run', { plan: { steps: [step] }, dryRun: true });
+    expect(steps).toMatchObject([{ arguments: { next: 'run' } }]);
+  });
+
   it('that clients can not take are shown in another form, and both are called', async () => {
     const world = await createWorld();
     const { client, ask, call } = await connect(world);
@@ -344,9 +351,21 @@ describe('the hints of a tool that a client gets', () => {
     ['none', undefined, {}],
     ['what it reads', { readOnlyHint: true }, { readOnlyHint: true }],
     ['what is not said of the rest', { idempotentHint: true }, { idempotentHint: true }],
-  ])('are those of its MCP server as they came: %s', (_, annotations, shown) => {
+  ])('are those of its MCP server as they came, where the operator trusts it: %s', (_, annotations, shown) => {
     const more = annotations ? { annotations } : {};
-    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp }, ...more })).toEqual(shown);
+    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp: { ...mcp, trust: true } }, ...more })).toEqual(
+      shown,
+    );
+  });
+
+  const lowering = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  const raising = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+  it.each([
+    ['an MCP server that nobody vouches for', { metadata: { mcp } }],
+    ['a URL', { origin: 'https://tools.example/tools.json' }],
+  ])('are of %s those that warn, and the others are missing', (_, more) => {
+    expect(hintsOf({ toolType: 'mcp', risk: 'high', ...more, annotations: lowering })).toEqual({});
+    expect(hintsOf({ toolType: 'mcp', risk: 'high', ...more, annotations: raising })).toEqual(raising);
   });
 
   it('come from the risk where it is of no server', () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { createMcpExecutor, type McpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
+import type { McpOffers } from '../../../src/agents/sandbox/executors/offers.js';
 import { answeringPlanner, startServer } from '../http/setup.js';
 import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
 
@@ -23,13 +24,27 @@ beforeAll(() => {
 });
 afterAll(() => executor.close?.());
 
+/** Who asked, in order. */
+const askers: unknown[] = [];
+const offers = (): McpOffers => ({
+  ...executor.offers,
+  ask: (server, request, asking) => {
+    askers.push(asking?.user);
+    return executor.offers.ask(server, request, asking);
+  },
+});
+
 async function joinBy(era: 'sessionful' | '2026-07-28', hasOffers = true) {
   const world = await createWorld();
-  const parts = { ...world.parts, ...(hasOffers ? { offers: () => executor.offers } : {}) };
+  const parts = { ...world.parts, ...(hasOffers ? { offers } : {}) };
   if (era === 'sessionful') return { ...world, client: (await connect({ parts })).client };
   const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts) });
   closeAfterTest(app);
-  const { client } = await openModern(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  const { client } = await openModern(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+      requestInit: { headers: { 'x-winnow-user': 'ann' } },
+    }),
+  );
   return { ...world, client };
 }
 
@@ -47,6 +62,7 @@ describe.each(['sessionful', '2026-07-28'] as const)('to a client of %s', (era) 
       { uriTemplate: 'winnow://notes/note:///{name}' },
       { uriTemplate: 'winnow://my%20tickets/note:///{name}' },
     ]);
+    expect([...new Set(askers)]).toEqual(['ann']);
     const uri = 'winnow://my%20tickets/note:///b';
     expect((await client.readResource({ uri })).contents).toEqual([
       { uri, mimeType: 'text/plain', text: 'the text of note:///b' },

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Server } from '@modelcontextprotocol/server';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
 import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
 import { answeringPlanner, startServer } from '../http/setup.js';
@@ -98,6 +99,48 @@ describe('MCP over HTTP', () => {
       await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 });
       await changed(2);
       expect(await names()).not.toContain('file_read');
+    });
+
+    it('has in each request the roles of that request, whichever others are under way', async () => {
+      const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
+      const world = await createWorld({ policy });
+      let release: () => void = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const { createSession } = world.parts.router;
+      const router = {
+        ...world.parts.router,
+        createSession: (...asked: Parameters<typeof createSession>) => released.then(() => createSession(...asked)),
+      };
+      const mcp = createMcpEndpoint({ ...world.parts, router });
+      const { app, url } = await startServer({ planner: answeringPlanner(), mcp });
+      closeAfterTest(app);
+      const opened = await post(`${url}/mcp`, INITIALIZE, { 'x-winnow-user': 'ann' });
+      await opened.text();
+      const id = opened.headers.get('mcp-session-id') ?? '';
+      const ask = async (request: number, roles: string) => {
+        const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
+        const headers = { 'mcp-session-id': id, 'x-winnow-user': 'ann', 'x-winnow-roles': roles };
+        return post(`${url}/mcp`, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
+      };
+      const asGuest = await ask(1, 'guest');
+      const asLead = await ask(2, 'lead');
+      release();
+      expect(await asGuest.text()).toContain('"unknown_tool"');
+      expect(await asLead.text()).not.toContain('"unknown_tool"');
+    });
+
+    it('whose first message is refused leaves nothing open', async () => {
+      const closing = jest.spyOn(Server.prototype, 'close');
+      const closed = new Promise<void>((resolve) => {
+        closing.mockImplementation(async () => resolve());
+      });
+      const { url } = await serve();
+      const refused = await post(url, INITIALIZE, { accept: 'application/json' });
+      expect(refused.status).toBe(406);
+      await closed;
+      closing.mockRestore();
     });
 
     it('has the roles that the gateway sets', async () => {

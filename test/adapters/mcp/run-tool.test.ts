@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
+import { runTool } from '../../../src/adapters/mcp/run-tool.js';
 import { answeringPlanner, startServer } from '../http/setup.js';
 import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
 
@@ -96,6 +97,21 @@ describe.each(Object.entries(OPEN))('run, for clients that are %s', (_, open) =>
   ])('refuses %s', async (_name, given, code) => {
     const { ask } = await open();
     expect(await ask('run', given)).toMatchObject({ ok: false, code });
+  });
+});
+
+it('that was cancelled goes on in its session, which stays for it', async () => {
+  const { router, plans } = (await createWorld({ hasRuns: true })).agents;
+  const { id: session } = await router.createSession({ user: 'ann' });
+  const call = { session, caller: undefined, signal: AbortSignal.abort(), onProgress: () => {} };
+  const callTool = () => Promise.reject(new Error('not asked'));
+  const answer = await runTool(router, plans).answer(
+    { plan: { steps: [step('s1', 'file_list')] } },
+    { ...call, callTool },
+  );
+  expect(answer).toMatchObject({
+    content: { state: 'cancelled', next: expect.stringContaining('in the same session') },
+    comesBack: true,
   });
 });
 

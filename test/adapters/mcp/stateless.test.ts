@@ -125,6 +125,22 @@ describe('a client of 2026-07-28', () => {
     expect(await openSessions(world)).toEqual([]);
   });
 
+  it('has a beginning and an end in the audit only where something came of its request', async () => {
+    const world = await serve({ planner: answeringPlanner() });
+    const { ask } = await join(world.url, 'ann');
+    const audit = async () => (await world.agents.router.audit()).map(({ event }) => event).reverse();
+    await ask('tool_search', { query: 'zzzz' });
+    await ask('tool_search', { query: '' });
+    await ask('select', { message: 'Read a' });
+    expect(await audit()).toEqual(['search', 'list']);
+    await ask('ask_user');
+    expect((await audit()).slice(2)).toEqual(['session_created', 'call', 'session_ended']);
+    await ask('tool_search', { query: 'read a file' });
+    expect((await audit()).slice(5)).toEqual(['session_created', 'search']);
+    const [begun] = await world.agents.router.audit({ event: 'session_created' });
+    expect(begun).toMatchObject({ user: 'ann', session: expect.any(String), policyVersion: expect.any(String) });
+  });
+
   it('leaves no session behind where it has no reason to come again', async () => {
     const world = await serve();
     const { ask } = await join(world.url, 'ann');

@@ -3,8 +3,9 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, keysOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { orAborted } from '../../../core/errors.js';
+import { createKeyMask } from '../../../core/secret-forms.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
@@ -50,6 +51,7 @@ export interface McpLife {
 
 export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
   const { connectTimeoutMs, idleMs, onLastWords, now } = options;
+  const mask = createKeyMask(keysOf(server));
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
   let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
@@ -155,7 +157,8 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
           else if (!signal.aborted) await drop(reached.session);
           if (answer.ok) return answer;
           const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
-          if (isSecond || !isAgain || signal.aborted) return toFailure(name, answer);
+          if (isSecond || !isAgain || signal.aborted)
+            return toFailure(name, { ...answer, reason: mask(answer.reason) });
         }
       } finally {
         release();

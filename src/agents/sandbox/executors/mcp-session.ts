@@ -41,6 +41,8 @@ export interface McpSession {
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
   isOpen(): boolean;
+  /** Another than a caller of tools uses the connection, too. */
+  noteUser(user: string | undefined): void;
   callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal>;
   /** Ends the process, or gives the session back. Idempotent. */
   close(): Promise<void>;
@@ -65,6 +67,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     client,
     way,
     isOpen: () => isOpen,
+    noteUser: news.noteUser,
     close() {
       isOpen = false;
       return close();
@@ -97,6 +100,7 @@ type Listener = Pick<ExecutorCall, 'user' | 'onProgress' | 'onLog'>;
 
 interface News {
   readonly hear: HearNotification;
+  noteUser(user: string | undefined): void;
   /** For as long as a call runs; the token stands in it. */
   tell(listener: Listener): { token: string; stop(): void };
 }
@@ -111,6 +115,10 @@ function createNews(): News {
   const listeners = new Map<string, Listener>();
   const users = new Set<string | undefined>();
   let calls = 0;
+  /** More than two are as good as two. */
+  function noteUser(user: string | undefined): void {
+    if (users.size < 2) users.add(user);
+  }
   return {
     hear({ method, params }) {
       if (method === 'notifications/progress') {
@@ -121,8 +129,9 @@ function createNews(): News {
       const message = logMessageSchema.safeParse(params).data;
       if (message) for (const { onLog } of listeners.values()) onLog?.(message);
     },
+    noteUser,
     tell(listener) {
-      users.add(listener.user);
+      noteUser(listener.user);
       calls += 1;
       const token = `call-${calls}`;
       listeners.set(token, listener);

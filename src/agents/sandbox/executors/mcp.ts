@@ -2,8 +2,9 @@
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
-import { type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
+import { findNamesake, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
+import { WinnowError } from '../../../core/errors.js';
 import type { ContentBlock } from '../../contracts.js';
 import { describeBlock } from '../cap-output.js';
 import { type CallFailure, fail } from '../failure.js';
@@ -34,6 +35,7 @@ export const DEFAULT_IDLE_MS = 900_000;
 /**
  * Calls tools on their MCP servers.
  * Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached.
+ * @throws WinnowError `invalid_option` for two names that give one prefix
  * @example
  * const mcp = createMcpExecutor({ files: { command: 'node', args: ['server.mjs'] } });
  */
@@ -41,6 +43,10 @@ export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
   { connectTimeoutMs = 30_000, idleMs = DEFAULT_IDLE_MS, onLastWords, now }: McpExecutorOptions = {},
 ): McpExecutor {
+  for (const name of Object.keys(servers)) {
+    const namesake = findNamesake(name, Object.keys(servers));
+    if (namesake !== undefined) throw onePrefix(name, namesake);
+  }
   const options = { connectTimeoutMs, idleMs, onLastWords, now: now ?? (() => performance.now()) };
   const known = new Map(
     Object.entries(servers).map(([name, server]) => [
@@ -56,13 +62,18 @@ export function createMcpExecutor(
     return found && (target === undefined || target === found.target) ? found.life : undefined;
   }
 
-  async function ask(...[server, request, signal]: Parameters<McpOffers['ask']>): Promise<McpOffered | CallFailure> {
+  async function ask(
+    ...[server, request, { signal, user } = {}]: Parameters<McpOffers['ask']>
+  ): Promise<McpOffered | CallFailure> {
     const life = known.get(server)?.life;
     if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
     const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
     const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const use = { signal: patience, repeatable: true };
-    const offered = await life.use(use, ({ client }) => askForOffer(client, request, patience));
+    const offered = await life.use(use, (session) => {
+      session.noteUser(user);
+      return askForOffer(session.client, request, patience);
+    });
     if (offered.ok || !timeout.aborted) return offered;
     return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
   }
@@ -90,6 +101,11 @@ export function createMcpExecutor(
       await Promise.all([...known.values()].map(({ life }) => life.close()));
     },
   };
+}
+
+function onePrefix(name: string, namesake: string): WinnowError {
+  const problem = `The MCP servers "${name}" and "${namesake}" have one prefix, and one could answer for the other.`;
+  return new WinnowError('invalid_option', `${problem} Rename one of them.`);
 }
 
 // Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it.

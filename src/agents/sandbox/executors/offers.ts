@@ -27,5 +27,11 @@ export interface McpOffers {
   /** Their names in the configuration. */
   servers(): readonly string[];
   /** Asks a server for what it offers besides tools. Nobody's policy is asked. */
-  ask(server: string, request: McpOfferRequest, signal?: AbortSignal): Promise<McpOffered | CallFailure>;
+  ask(server: string, request: McpOfferRequest, asking?: McpAsking): Promise<McpOffered | CallFailure>;
+}
+
+export interface McpAsking {
+  readonly signal?: AbortSignal | undefined;
+  /** Who asks: what the server logs meanwhile reaches no other user. Default: the embedding program itself. */
+  readonly user?: string | undefined;
 }

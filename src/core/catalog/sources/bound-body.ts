@@ -22,9 +22,11 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   let bytes = 0;
   let commas = 0;
+  let before: Uint8Array = new Uint8Array();
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const end = isStream ? endOfEvents(chunk) : 0;
+      const end = isStream ? endOfEvents(before, chunk) : 0;
+      if (isStream) before = Buffer.concat([before, chunk]).subarray(-LONGEST_END);
       const first = end > 0 ? chunk.subarray(0, end) : chunk;
       bytes += first.length;
       commas += commasIn(first);
@@ -51,10 +53,14 @@ function commasIn(chunk: Uint8Array): number {
 
 const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];
 
-function endOfEvents(chunk: Uint8Array): number {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+/** Bytes of an empty line that the chunk before may have. */
+const LONGEST_END = 3;
+
+/** @param before the last bytes of the chunk before: an empty line may stand in both */
+function endOfEvents(before: Uint8Array, chunk: Uint8Array): number {
+  const bytes = Buffer.concat([before, chunk]);
   return EMPTY_LINES.reduce((end, line) => {
     const start = bytes.lastIndexOf(line);
-    return start < 0 ? end : Math.max(end, start + line.length);
+    return start < 0 ? end : Math.max(end, start + line.length - before.length);
   }, 0);
 }

@@ -116,7 +116,7 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   const text = await readText(path, context);
   const origin = describeSource(path);
   if (JSON_LINES.test(origin)) return [parseJsonLines(text, origin)];
-  const content = YAML_NAME.test(origin) ? await parseJsonOrYaml(text, path) : parseJson(text, path);
+  const content = YAML_NAME.test(origin) ? await parseJsonOrYaml(text, path) : await parseJson(text, path);
   return [readJsonContent(content, path)];
 }
 

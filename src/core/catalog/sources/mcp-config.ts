@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
-import { type McpServer, parseMcpServer } from './mcp-server.js';
+import { findNamesake, type McpServer, parseMcpServer } from './mcp-server.js';
 import {
   describeSource,
   isUrl,
@@ -54,7 +54,11 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   const failures: SourceFailure[] = [];
   for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (isObject(written) && written.disabled === true) continue;
-    const read = await readServer(written, `mcpServers.${name}`, surroundings);
+    const namesake = findNamesake(name, Object.keys(servers));
+    const read: Read =
+      namesake === undefined
+        ? await readServer(written, `mcpServers.${name}`, surroundings)
+        : { ok: false, problem: `would have the prefix of the server "${namesake}": rename one of them` };
     if (read.ok) {
       servers[name] = read.server;
       continue;

@@ -14,7 +14,7 @@ import {
 import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
 import { createKeyMask } from '../../secret-forms.js';
-import { McpFailure, type McpServer } from './mcp-server.js';
+import { keysOf, McpFailure, type McpServer } from './mcp-server.js';
 import { createMcpTransport, type HearNotification, rawPageSchema, type Wire } from './mcp-transport.js';
 import { type ReadContext, reasonOf } from './source.js';
 
@@ -26,10 +26,14 @@ const MAX_BODY_CHARACTERS = 200;
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws McpFailure whose message says what the server did, and what to do */
-export async function listServerTools(server: McpServer, { timeoutMs, signal }: ReadContext): Promise<unknown[]> {
-  const { client, patience, explain, close } = await connect(server, { timeoutMs, signal });
+export async function listServerTools(
+  server: McpServer,
+  { timeoutMs, signal }: ReadContext,
+): Promise<{ tools: unknown[]; way: Way }> {
+  const { client, way, patience, explain, close } = await connect(server, { timeoutMs, signal });
   try {
-    return client.getServerCapabilities()?.tools ? await orAborted(listTools(client, patience), patience) : [];
+    const hasTools = client.getServerCapabilities()?.tools !== undefined;
+    return { tools: hasTools ? await orAborted(listTools(client, patience), patience) : [], way };
   } catch (error) {
     throw explain(error);
   } finally {
@@ -182,7 +186,7 @@ function describeSilence(server: McpServer, timeoutMs: number): string {
 }
 
 function describeFailure(server: McpServer, error: unknown): string {
-  const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
+  const mask = createKeyMask(keysOf(server));
   return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
 

@@ -78,9 +78,28 @@ function findSlip(written: Readonly<Record<string, unknown>>, known: readonly st
 
 /** A name tells its server: what stands before the first `__` is always the server's own, and holds none. */
 export function toolNameOf(tool: string, server: string, { prefix }: Pick<McpServer, 'prefix'> = {}): string {
-  if (prefix === false && !tool.includes('__')) return tool;
+  return prefix === false && !tool.includes('__') ? tool : `${prefixOf(server)}${tool}`;
+}
+
+/** Stands before the names of a server's tools and prompts. */
+export function prefixOf(server: string): string {
   const plain = server.replace(/[^\p{L}\p{N}-]+/gu, '_').replace(/^_|_$/gu, '');
-  return `${plain || 'server'}__${tool}`;
+  return `${plain || 'server'}__`;
+}
+
+/** Another server whose tools and prompts would have the same prefix: one could answer for the other. */
+export function findNamesake(server: string, others: Iterable<string>): string | undefined {
+  return [...others].find((other) => other !== server && prefixOf(other) === prefixOf(server));
+}
+
+/** What of its configuration may be a key: servers and libraries repeat them in what they say of a failure. */
+export function keysOf(server: McpServer): string[] {
+  if ('command' in server) return Object.values(server.env ?? {});
+  const { url, headers = {} } = server;
+  const ofHeaders = Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
+  if (!URL.canParse(url)) return ofHeaders;
+  const { username, password, searchParams } = new URL(url);
+  return [...ofHeaders, username, password, ...searchParams.values()];
 }
 
 /** Another one, where calls of the server would go elsewhere. No key of a header is in it. */

@@ -1,6 +1,7 @@
 /** How messages go to an MCP server and back: a process, streamable HTTP, or the SSE of before 2025; bounded in size. */
 import {
   type JSONRPCMessage,
+  type ReconnectionScheduler,
   SSEClientTransport,
   SseError,
   StreamableHTTPClientTransport,
@@ -12,7 +13,7 @@ import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { boundBody } from './bound-body.js';
-import type { McpServer } from './mcp-server.js';
+import { keysOf, type McpServer } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
@@ -27,6 +28,11 @@ export interface McpTransport {
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 
+/** A stream that ended is opened again after a pause, each twice the one before until an answer comes, and so often. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+const MOST_REOPENINGS = 20;
+
 /** The SDK asks a second process for its revision where the transport is exactly its own class; servers lock files and ports. */
 class ProcessTransport extends StdioClientTransport {}
 
@@ -34,14 +40,20 @@ class ProcessTransport extends StdioClientTransport {}
 export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
 
 export function createMcpTransport(server: McpServer, wire: Wire, hear?: HearNotification): McpTransport {
-  const transport = 'url' in server ? createRemote(server, wire) : createProcess(server);
+  const reopening = createReopening();
+  const transport = 'url' in server ? createRemote(server, wire, reopening) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
   transport.onmessage = (message) => {
+    if (!('method' in message)) reopening.reset();
     if ('result' in message) keepRaw(message);
     else if ('method' in message && !('id' in message)) hear?.(message);
   };
   // A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it.
-  const ending = createOpening(transport.close.bind(transport));
+  const end = transport.close.bind(transport);
+  const ending = createOpening(() => {
+    reopening.end();
+    return end();
+  });
   transport.close = ending.get;
   const closing = createOpening(async () => {
     if ('terminateSession' in transport) {
@@ -56,7 +68,11 @@ export function createMcpTransport(server: McpServer, wire: Wire, hear?: HearNot
 
 type RemoteServer = Extract<McpServer, { url: string }>;
 
-function createRemote({ url, headers }: RemoteServer, wire: Wire): SSEClientTransport | StreamableHTTPClientTransport {
+function createRemote(
+  { url, headers }: RemoteServer,
+  wire: Wire,
+  { schedule: reconnectionScheduler }: Reopening,
+): SSEClientTransport | StreamableHTTPClientTransport {
   const options = {
     requestInit: { headers: { ...headers } },
     // Who waits for an answer in a stream that was cut hears of the end of the connection.
@@ -66,13 +82,47 @@ function createRemote({ url, headers }: RemoteServer, wire: Wire): SSEClientTran
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'
       ? new SSEClientTransport(new URL(url), options)
-      : new StreamableHTTPClientTransport(new URL(url), options);
+      : new StreamableHTTPClientTransport(new URL(url), { ...options, reconnectionScheduler });
   // Its one stream is the connection: opened anew by itself, it would be a session without a handshake.
   remote.onerror = (error) => {
     // Not at once: the event source sets its timer for another try behind this.
     if (error instanceof SseError) queueMicrotask(() => void remote.close());
   };
   return remote;
+}
+
+interface Reopening {
+  readonly schedule: ReconnectionScheduler;
+  /** An answer came. */
+  reset(): void;
+  end(): void;
+}
+
+/**
+ * When ended streams of one connection are opened again. A server may ask for longer pauses, not for shorter ones. After
+ * so many without an answer they stay closed, and who waits in one has the time-out of the call.
+ */
+function createReopening(): Reopening {
+  let times = 0;
+  const pauses = new Set<NodeJS.Timeout>();
+  return {
+    schedule(reopen, askedMs) {
+      if (times === MOST_REOPENINGS) return;
+      const pauseMs = Math.min(Math.max(FIRST_PAUSE_MS * 2 ** times, askedMs), LONGEST_PAUSE_MS);
+      times += 1;
+      const pause = setTimeout(() => {
+        pauses.delete(pause);
+        reopen();
+      }, pauseMs);
+      pauses.add(pause);
+    },
+    reset() {
+      times = 0;
+    },
+    end() {
+      for (const pause of pauses) clearTimeout(pause);
+    },
+  };
 }
 
 type ProcessServer = Extract<McpServer, { command: string }>;
@@ -88,7 +138,7 @@ function createProcess({ command, args = [], env, cwd }: ProcessServer): Process
 }
 
 function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
-  const mask = createKeyMask('command' in server ? Object.values(server.env ?? {}) : []);
+  const mask = createKeyMask(keysOf(server));
   let words = '';
   stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);

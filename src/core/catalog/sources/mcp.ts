@@ -5,7 +5,8 @@
 import PQueue from 'p-queue';
 import { messageOf, throwIfCancelled } from '../../errors.js';
 import { riskOf } from '../risk.js';
-import { isObject } from '../schema/json.js';
+import { childrenOf, isObject } from '../schema/json.js';
+import { type EntryIssue, warning } from '../tool.js';
 import { loadMcpConfig, type McpConfig } from './mcp-config.js';
 import { briefOf, McpFailure, type McpServer, targetOf, toolNameOf } from './mcp-server.js';
 import {
@@ -50,15 +51,51 @@ async function readServer(
   try {
     // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
     const { listServerTools } = await import('./mcp-connection.js');
-    const entries = (await listServerTools(told, context)).map((tool) => toEntry(tool, server, told));
-    const empty = { level: 'debug', entry: origin, message: 'offers no tools' } as const;
-    const issues = entries.length === 0 ? [empty] : [];
+    const { tools, way } = await listServerTools(told, context);
+    const empty: EntryIssue = { level: 'debug', entry: origin, message: 'offers no tools' };
+    const issues = tools.length === 0 ? [empty] : [];
+    const sendsHeaders = way.wire === 'http' && way.era === 'modern';
+    const entries = tools.flatMap((tool, index) => {
+      const problem = sendsHeaders ? findHeaderProblem(Object(tool).inputSchema) : undefined;
+      if (problem === undefined) return [toEntry(tool, server, told)];
+      const what = `left out: ${HEADER_MARK} ${problem}`;
+      issues.push({ ...warning(`${origin}[${index}]`, what, Object(tool).name), isLeftOut: true });
+      return [];
+    });
     return { origin, server, entries, issues };
   } catch (error) {
     const what = error instanceof McpFailure ? error.forOperators : messageOf(error);
     const told = { name: server, reason: briefOf(error) };
     return { source: origin, error: sourceFailed(origin, what, error), server: told };
   }
+}
+
+export const HEADER_MARK = 'x-mcp-header';
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/u;
+const HEADER_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
+
+/** By MCP 2026-07-28, a client leaves out a tool whose arguments can not all be sent as the headers that they should be. */
+function findHeaderProblem(inputSchema: unknown): string | undefined {
+  const names = new Set<string>();
+  const open: { node: unknown; isReached: boolean; isArgument: boolean }[] = [
+    { node: inputSchema, isReached: true, isArgument: false },
+  ];
+  for (const { node, isReached, isArgument } of open) {
+    if (!isObject(node)) continue;
+    if (HEADER_MARK in node) {
+      const name = node[HEADER_MARK];
+      if (!isArgument) return 'stands at what is no argument of its own';
+      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return 'is no name of a header';
+      if (!HEADER_TYPES.includes(node.type)) return `"${name}" is neither text nor an integer nor a boolean`;
+      if (names.has(name.toLowerCase())) return `"${name}" is the header of two arguments`;
+      names.add(name.toLowerCase());
+    }
+    for (const { keyword, value } of childrenOf(node)) {
+      const isNext = isReached && keyword === 'properties';
+      open.push({ node: value, isReached: isNext, isArgument: isNext });
+    }
+  }
+  return undefined;
 }
 
 function toEntry(tool: unknown, server: string, told: McpServer): unknown {

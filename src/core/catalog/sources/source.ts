@@ -1,8 +1,10 @@
 /** What a source is told by, what every reader hands back, the tools and rules in that, and the text of a file or URL. */
 import { readFile } from 'node:fs/promises';
+import type { ParseError } from 'jsonc-parser';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
+import { withoutUrlKeys } from '../../secret-forms.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject } from '../schema/json.js';
@@ -183,16 +185,13 @@ export function withoutTaken(readings: readonly ParsedReading[]): { placed: Plac
   return { placed, issues };
 }
 
-/** A source in words, without the user, password and query of a URL: those may be keys. */
+/** A source in words, without what may be a key in a URL. */
 export function describeSource(spec: string | SourceSpec): string {
   if (typeof spec !== 'string') {
     if (spec.kind === 'tools') return spec.name;
     return 'servers' in spec ? `mcp:${Object.keys(spec.servers).join(',')}` : describeSource(spec.path);
   }
-  const [, prefix = '', location = spec] = /^([a-z]+:(?=https?:))?(.*)$/is.exec(spec) ?? [];
-  if (!isUrl(location)) return spec;
-  const { origin, pathname } = new URL(location);
-  return `${prefix}${origin}${pathname}`;
+  return withoutUrlKeys(spec);
 }
 
 export function isUrl(text: string): boolean {
@@ -239,13 +238,24 @@ async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   return boundBody(response, { maxBytes: MOST_DOCUMENT_BYTES, maxCommas: Number.POSITIVE_INFINITY }).text();
 }
 
-/** @throws WinnowError `source_failed` with the parser's own words. */
-export function parseJson(text: string, location: string): unknown {
+/**
+ * JSON, with comments and trailing commas as editors write them.
+ * @throws WinnowError `source_failed` with line, column and the parser's own words
+ */
+export async function parseJson(text: string, location: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
+    const { parse: parseLoosely, printParseErrorCode } = await import('jsonc-parser');
+    const problems: ParseError[] = [];
+    const value: unknown = parseLoosely(text, problems, { allowTrailingComma: true });
+    const [first] = problems;
+    if (!first) return value;
+    const before = text.slice(0, first.offset).split(/\r\n|[\r\n]/u);
+    const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+    const what = printParseErrorCode(first.error).replace(/\B[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
     const advice = `Correct it, or tell its kind by a prefix: ${PREFIXES}`;
-    throw sourceFailed(location, `is not JSON (${reasonOf(error)}). ${advice}`, error);
+    throw sourceFailed(location, `is not JSON (${place}: ${what}). ${advice}`, error);
   }
 }
 

@@ -2,8 +2,9 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { boundBody } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
@@ -141,6 +142,50 @@ it('a server whose pages together are too many is left', async () => {
   expect(pages).toBeLessThan(10);
 });
 
+describe('a server that ends its stream at once', () => {
+  const realTimeout = globalThis.setTimeout;
+  const pauses: number[] = [];
+  beforeEach(() => {
+    pauses.length = 0;
+    const faster = (work: () => void, ms = 0) => {
+      if (ms < 1_000 || ms > 30_000) return realTimeout(work, ms);
+      pauses.push(ms);
+      return realTimeout(work, 0);
+    };
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  const growing = [1, 2, 4, 8, 16].map((seconds) => seconds * 1_000);
+  it.each([
+    ['no pause', '0', [...growing, ...Array(15).fill(30_000)]],
+    ['one longer than timers can have', '99999999999', Array(20).fill(30_000)],
+  ])('and asks for %s is asked again after pauses that grow, and so often', async (_, retry, expected) => {
+    let opened = 0;
+    let isOver: () => void = () => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const server = await listen(async (request, response) => {
+      if (request.method === 'GET') {
+        opened += 1;
+        if (opened === 21) isOver();
+        return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`retry: ${retry}\n\n`);
+      }
+      const { method, id } = Object(await json(request));
+      if (id === undefined) return response.writeHead(202).end();
+      if (method === 'server/discover') return response.writeHead(400).end();
+      return answer(response, id, method === 'initialize' ? GREETING : { tools: [] });
+    });
+    const session = await openMcpSession(server, { connectTimeoutMs: 60_000 });
+    await over;
+    await session.client.listTools();
+    expect(pauses).toEqual(expected);
+    expect(opened).toBe(21);
+    await session.close();
+  });
+});
+
 describe('a bounded body', () => {
   const read = (chunks: readonly string[], contentType: string) => {
     const body = new ReadableStream({
@@ -173,6 +218,9 @@ describe('a bounded body', () => {
     expect(await read(events, 'text/event-stream')).toBe(events.join(''));
     await expect(read(['data: 1\n\n', 'data: 23', '45'], 'text/event-stream')).resolves.toContain('2345');
     await expect(read(['data: 1\n\ndata', ': 234567'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
+    const inParts = ['data: 1\n', '\n', 'data:2\r\n', '\r\n', 'data:3\r\n\r', '\n', 'data: 4'];
+    expect(await read(inParts, 'text/event-stream')).toBe(inParts.join(''));
+    await expect(read([...inParts, '5678'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
   });
 });
 
@@ -193,6 +241,42 @@ it('what a server says when it fails is told to its caller, and not to all who a
   const why = 'The MCP server "away" is down: it answered with HTTP 503. It may be started again in 1 s';
   expect(executor.whyDown?.(tool)).toBe(why);
   expect(executor.health?.()).toEqual(new Map([['away', 'answered with HTTP 503']]));
+  await sandbox.close();
+});
+
+it('no key of its configuration is in what a server says when it fails, or a library says of it', async () => {
+  const keys = ['key-of-the-header', 'key-of-the-query', 'key-of-the-user'];
+  const echo: RequestListener = async (request, response) => {
+    const { method, id } = Object(await json(request));
+    if (id === undefined) return response.writeHead(202).end();
+    if (method === 'initialize') return answer(response, id, GREETING);
+    const [, key = ''] = (request.headers.authorization ?? '').split(' ');
+    return response.writeHead(method === 'server/discover' ? 400 : 403).end(`no entry with ${key} at ${request.url}`);
+  };
+  const { url } = await listen((request, response) => {
+    if (request.method === 'POST') return echo(request, response);
+    return response.writeHead(405).end();
+  });
+  const headers = { authorization: `Bearer ${keys[0]}` };
+  const servers = {
+    echo: { url: `${url}?key=${keys[1]}`, headers },
+    named: { url: url.replace('//', `//me:${keys[2]}@`) },
+  };
+  const told = (await readMcpServers({ servers, failures: [] }, 'mcp', context)).map(
+    (one) => Object(one).error.message,
+  );
+  const sandbox = createSandbox({ executors: [createMcpExecutor(servers)], limits: { timeoutMs: 60_000 } });
+  for (const server of Object.keys(servers)) {
+    const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: 'x' } } });
+    told.push(Object(await sandbox.run({ tool, arguments: {} })).reason);
+  }
+  expect(told).toEqual([
+    expect.stringContaining('no entry with [masked]'),
+    expect.stringContaining('[masked]@'),
+    expect.stringContaining('no entry with [masked]'),
+    expect.stringContaining('[masked]@'),
+  ]);
+  expect(keys.filter((key) => told.join().includes(key))).toEqual([]);
   await sandbox.close();
 });
 

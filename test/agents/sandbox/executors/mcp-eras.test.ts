@@ -220,26 +220,50 @@ describe('a server of 2026-07-28 that lies', () => {
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
 
-  it('loses the tool, or the block, that is of no form, and nothing else', async () => {
-    const answers: Record<string, object> = {
-      'server/discover': {
-        supportedVersions: ['2026-07-28'],
-        capabilities: { tools: {} },
-        ttlMs: 0,
-        cacheScope: 'public',
-      },
-      'tools/list': { tools: [{ name: 'note' }, { name: 7 }, 'none'], nextCursor: null },
-      'tools/call': { content: [{ type: 'hologram' }, { type: 'text', text: 'words', extra: 1 }] },
-    };
+  const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'public' };
+  async function serve(answers: Record<string, object>): Promise<string> {
+    const all = { 'server/discover': discovered, ...answers };
     server = createServer(async (request, response) => {
       const { id, method } = Object(await json(request));
-      const result = { resultType: 'complete', ...answers[String(method)] };
+      const result = { resultType: 'complete', ...Object(all)[String(method)] };
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const servers = { bad: { url: `http://127.0.0.1:${Object(server.address()).port}/` } };
+    return `http://127.0.0.1:${Object(server.address()).port}/`;
+  }
+
+  it('loses each tool whose arguments can not be sent as its headers, and says which', async () => {
+    const mark = (name: unknown, type: unknown = 'string') => ({ type, 'x-mcp-header': name });
+    const schemas: Record<string, object> = {
+      good: { properties: { a: mark('Region'), b: { properties: { c: mark('Zone', 'integer') } } } },
+      named: { properties: { 'x-mcp-header': { type: 'string' } } },
+      empty: { properties: { a: mark('') } },
+      spaced: { properties: { a: mark('a b') } },
+      number: { properties: { a: mark('Level', 'number') } },
+      twice: { properties: { a: mark('Region'), b: mark('region') } },
+      item: { properties: { a: { type: 'array', items: mark('Region') } } },
+      branch: { properties: { a: { anyOf: [{ properties: { b: mark('Region') } }] } } },
+      root: mark('Region', 'object'),
+    };
+    const tools = Object.entries(schemas).map(([name, schema]) => ({
+      name,
+      inputSchema: { type: 'object', ...schema },
+    }));
+    const url = await serve({ 'tools/list': { tools } });
+    const { catalog, issues } = await loadCatalog({ sources: [{ kind: 'mcp', servers: { bad: { url } } }] });
+    expect(catalog.tools.map(({ name }) => name)).toEqual(['bad__good', 'bad__named']);
+    const left = issues.filter(({ isLeftOut, message }) => isLeftOut && message.startsWith('left out: x-mcp-header '));
+    expect(left.map(({ name }) => name)).toEqual(Object.keys(schemas).slice(2));
+  });
+
+  it('loses the tool, or the block, that is of no form, and nothing else', async () => {
+    const url = await serve({
+      'tools/list': { tools: [{ name: 'note' }, { name: 7 }, 'none'], nextCursor: null },
+      'tools/call': { content: [{ type: 'hologram' }, { type: 'text', text: 'words', extra: 1 }] },
+    });
+    const servers = { bad: { url } };
     const { catalog } = await loadCatalog({ sources: [{ kind: 'mcp', servers }] });
     expect(catalog.tools.map(({ name }) => name)).toEqual(['bad__note']);
     const sandbox = createSandbox({ executors: [createMcpExecutor(servers)] });

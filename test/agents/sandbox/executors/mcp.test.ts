@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
-import type { Executor } from '../../../../src/agents/sandbox/executors/executor.js';
 import {
   createMcpExecutor,
+  type McpExecutor,
   type McpExecutorOptions,
   readMcpContent,
 } from '../../../../src/agents/sandbox/executors/mcp.js';
@@ -32,7 +32,7 @@ let journal: string;
 let seen = 0;
 const opened: Sandbox[] = [];
 let sandbox: Sandbox;
-let executor: Executor;
+let executor: McpExecutor;
 
 const MIXED = [
   { type: 'text', text: 'Here it is' },
@@ -165,6 +165,24 @@ describe('a tool of an MCP server', () => {
     expect(told).toMatchObject([{ level: 'warning', data: expect.stringMatching(/^.{1,1001}…$/u) }]);
     await chat('a secret of ann', 'ann');
     expect(told).toHaveLength(1);
+  });
+
+  it('tells what it logs to nobody once another user has asked it for resources', async () => {
+    start({ command: process.execPath, args: [SCRIPT, journal] });
+    const told: LogMessage[] = [];
+    const chat = () => call('chatty', { input: { words: 'x' }, user: 'ann', onLog: (message) => told.push(message) });
+    const request = { method: 'resources/list' } as const;
+    await executor.offers.ask('notes', request, { user: 'ann' });
+    await chat();
+    expect(told).toHaveLength(1);
+    await executor.offers.ask('notes', request, { user: 'bob' });
+    await chat();
+    expect(told).toHaveLength(1);
+  });
+
+  it('is of no server whose name gives the prefix of another, in code and in files', () => {
+    const servers = { my_notes: { command: 'a' }, 'my.notes': { command: 'b' } };
+    expect(() => createMcpExecutor(servers)).toThrow('The MCP servers "my_notes" and "my.notes" have one prefix');
   });
 
   it('that says isError, or refuses, is a failure with its words', async () => {

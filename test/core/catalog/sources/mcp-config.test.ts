@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { detectSource } from '../../../../src/core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../../../../src/core/catalog/sources/mcp-config.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
@@ -14,7 +15,7 @@ beforeEach(() => {
 async function load(content: unknown, file = 'mcp.json') {
   const path = join(folder, file);
   await mkdir(join(path, '..'), { recursive: true });
-  await writeFile(path, JSON.stringify(content));
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   const variables: Record<string, string> = { HUB_KEY: 'abc', EMPTY: '' };
   const context = { timeoutMs: 1_000, variable: (name: string) => variables[name] };
   const { servers, failures } = await loadMcpConfig(path, context);
@@ -63,6 +64,22 @@ describe('the configuration of', () => {
     });
   });
 
+  const COMMENTED = `{
+    // The hub
+    "servers": {
+      "hub": { "url": "https://hub.test/mcp", /* no key */ },
+    },
+  }`;
+  it('VS Code, with comments and trailing commas', async () => {
+    expect((await load(COMMENTED, '.vscode/mcp.json')).servers).toEqual({ hub: { url: 'https://hub.test/mcp' } });
+    expect(await detectSource(join(folder, '.vscode/mcp.json'))).toMatchObject({ kind: 'mcp' });
+  });
+
+  it('VS Code, with a slip, whose line and column are named', async () => {
+    const loading = load(COMMENTED.replace('"url":', '"url"'), '.vscode/mcp.json');
+    await expect(loading).rejects.toThrow('is not JSON (line 4, column 22: Colon expected)');
+  });
+
   it.each(['http', 'streamable-http', 'streamableHttp', 'sse'])('a server of the type %s', async (type) => {
     const hub = { type, url: 'https://hub.test' };
     expect((await load({ mcpServers: { hub } })).servers).toEqual({ hub });
@@ -97,5 +114,12 @@ describe('a server whose configuration is wrong', () => {
     expect(read.messages).toEqual([expect.stringContaining('mcp.json#bad ')]);
     // Whoever only calls tools need not know what stands in the file.
     expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'has a configuration that is not usable' });
+  });
+
+  it('by a name that gives the prefix of another is left out, since one could answer for the other', async () => {
+    const read = await load({ mcpServers: { my_notes: { command: 'a' }, 'my.notes': { command: 'b' } } });
+    expect(read.servers).toEqual({ my_notes: { command: 'a' } });
+    const message = 'mcp.json#my.notes would have the prefix of the server "my_notes": rename one of them.';
+    expect(read.messages).toEqual([expect.stringContaining(message)]);
   });
 });
