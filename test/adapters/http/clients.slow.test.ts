@@ -1,11 +1,12 @@
 /** Clients that others' generators make of the OpenAPI document: linted, generated, compiled, and used on a real server. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, jest } from '@jest/globals';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { testOrSkip, whyNot } from '../../support/test-or-skip.js';
 import { createWorld } from '../mcp/setup.js';
 import { OPERATOR_TOKEN, readingPlanner, startAgentServer } from './agents/setup.js';
 
@@ -97,28 +98,16 @@ func main() {
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
 
-/** Why something can't be tested here; undefined where it can. */
-function whyNot(program: string, ...words: string[]): string | undefined {
-  const { status, stderr, error } = spawnSync(program, words, { cwd: folder, encoding: 'utf8', timeout: 300_000 });
-  if (status === 0) return undefined;
-  return `${program} ${words.slice(0, 2).join(' ')} fails: ${error?.message ?? stderr.trim().split('\n').at(-1)}`;
-}
-
 function fetchPackages(): string | undefined {
   writeFileSync(at('package.json'), '{"private": true, "type": "module"}');
   const tools = ['openapi-typescript@7.13.0', 'typescript@5.9.3', 'openapi-fetch@0.17.0', '@redocly/cli@2.77.0'];
-  return whyNot('npm', 'install', '--no-audit', '--no-fund', ...tools);
+  return whyNot(folder, 'npm', 'install', '--no-audit', '--no-fund', ...tools);
 }
 
 /** What has a default may be left out of a request. */
 const GENERATE = ['openapi.json', '-o', 'types.ts', '--default-non-nullable', 'false'];
 const PIP = ['-m', 'pip', 'install', '--quiet', '--target', at('python'), 'openapi-python-client==0.26.1'];
 const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
-
-function testOrSkip(name: string, reason: string | undefined, test: () => Promise<void>): void {
-  if (reason === undefined) it(name, test);
-  else it.skip(`${name} (skipped: ${reason})`, test);
-}
 
 describe('clients of the OpenAPI document', () => {
   let url = '';
@@ -157,7 +146,7 @@ describe('clients of the OpenAPI document', () => {
     expect(await saidBy(process.execPath, ['use.js'])).toEqual(SAID);
   });
 
-  testOrSkip('Python, by openapi-python-client', whyNot('python3', ...PIP), async () => {
+  testOrSkip('Python, by openapi-python-client', whyNot(folder, 'python3', ...PIP), async () => {
     program('use.py', PYTHON);
     const env = { ...process.env, PYTHONPATH: `${at('python')}:${at('pyclient')}` };
     const words = ['-m', 'openapi_python_client', 'generate', '--path', 'openapi.json', '--output-path', 'pyclient'];
@@ -165,7 +154,7 @@ describe('clients of the OpenAPI document', () => {
     expect(await saidBy('python3', ['use.py'], { PYTHONPATH: env.PYTHONPATH })).toEqual(SAID);
   });
 
-  testOrSkip('Go, by oapi-codegen', whyNot('go', 'version'), async () => {
+  testOrSkip('Go, by oapi-codegen', whyNot(folder, 'go', 'version'), async () => {
     program('go.mod', 'module example.org/use\n\ngo 1.22\n');
     program('main.go', GO);
     const go = (...words: string[]) => run('go', words, { cwd: folder, env: { ...process.env, GOFLAGS: '-mod=mod' } });
