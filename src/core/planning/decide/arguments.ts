@@ -18,13 +18,18 @@ import { isClosed, isText, type Place, type PlainPlace, plainSchema, type Source
 
 export const OPENING = '{';
 
+/**
+ * Words of the request that arguments have taken, those of producers too. A number or a time has the name of its argument: a
+ * consumer may have it under the same name, such as the guests of a search and of a booking.
+ */
+export type Taken = ReadonlyMap<string, string | undefined>;
+
 export interface DecidedArguments {
   readonly arguments: Record<string, unknown>;
   readonly from: Record<string, SourceName>;
   readonly missing: readonly string[];
   readonly probability: number;
-  /** Words of the request that the arguments have taken, and those that were taken before. */
-  readonly taken: readonly string[];
+  readonly taken: Taken;
 }
 
 interface Writing extends Giving {
@@ -32,7 +37,7 @@ interface Writing extends Giving {
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
   readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
-  readonly taken: Set<string>;
+  readonly taken: Map<string, string | undefined>;
   readonly questions: Question[];
   readonly isItem?: boolean;
 }
@@ -62,19 +67,19 @@ export async function decideArguments(
     readUnasked: ReadPrompt;
     context: SourceContext;
     references: ReadonlyMap<string, unknown>;
-    taken: readonly string[];
+    taken: Taken;
   },
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, references } = question;
   const root = fittedSchemas(tool).input;
   const questions: Question[] = [];
-  const taken = new Set(question.taken);
+  const taken = new Map(question.taken);
   const { value, from, missing, probability } = await read((open) =>
     writeObject(root, { writer: createJsonWriter(open), root, context, references, depth: 0, taken, questions }),
   );
   // Where something is missing, the arguments are decided anew or asked for.
   if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
-  return { arguments: value, from, missing, probability, taken: [...taken] };
+  return { arguments: value, from, missing, probability, taken };
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
@@ -252,12 +257,12 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   if (!best || !chosen) return undefined;
   const { value, from, said } = chosen;
   // So does a result of which nothing is known: one value of it.
-  if (isOpen(value)) taken.add(value);
+  if (isOpen(value)) taken.set(value, undefined);
   if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
   writer.force(JSON.stringify(value));
   // Both ends of a window are said by the same words.
-  if (from === 'request') taken.add(said ?? String(value));
-  if (from === 'computed') taken.add(String(value));
+  if (from === 'request') taken.set(said ?? String(value), typeof value === 'number' ? place.name : undefined);
+  if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability: best.probability };
 }
 

@@ -19,7 +19,7 @@ export interface Giving {
   readonly root: JsonSchema;
   readonly context: SourceContext;
   /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
-  readonly taken: ReadonlySet<string>;
+  readonly taken: { has(words: string): boolean; keys(): Iterable<string> };
 }
 
 export interface Option extends Choice {
@@ -65,7 +65,7 @@ function available(place: PlainPlace, { context, taken, root }: Giving): Candida
   const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
   const isFresh = ({ said, from, value }: Candidate) =>
     said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
-  const gone = place.required ? [...taken] : [...taken, ...context.said.times.map(({ text }) => text)];
+  const gone = place.required ? [...taken.keys()] : [...taken.keys(), ...context.said.times.map(({ text }) => text)];
   const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
   // Without a word of its form, an identifier that nobody requires is no word of the request.

@@ -13,7 +13,7 @@ import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
 import { dayIn } from '../times.js';
 import type { Written } from '../write.js';
-import { decideArguments, OPENING } from './arguments.js';
+import { decideArguments, OPENING, type Taken } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
 import { withWantedItems } from './given.js';
 import { awaited, canProvide, saidIn } from './needs.js';
@@ -30,7 +30,7 @@ interface Draft {
   readonly from: Record<string, SourceName>;
   readonly purpose: string;
   readonly missing: readonly string[];
-  readonly taken: readonly string[];
+  readonly taken: Taken;
   /** The argument of another step that its result is for; undefined where an ask named it. */
   readonly serves: Served | undefined;
 }
@@ -87,7 +87,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
         readUnasked: (use) => parts.read('fill-arguments', unasked, OPENING, use),
         references,
-        taken: takenBy(references),
+        taken: takenBy(references, tool),
         context: { ...context, results: results() },
       });
     };
@@ -153,10 +153,12 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     };
   }
 
-  /** What was said to find a thing is not said of what is done with it. */
-  function takenBy(references: ReadonlyMap<string, unknown>): string[] {
+  /** What was said to find a thing is not said of what is done with it, but for numbers and times of the same name. */
+  function takenBy(references: ReadonlyMap<string, unknown>, tool: Tool): Taken {
     const used = JSON.stringify([...references.values()]);
-    return drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? taken : []));
+    const own = Object.keys(Object(fittedSchemas(tool).input.properties));
+    const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
+    return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
   }
 
   function results(): SourceContext['results'] {

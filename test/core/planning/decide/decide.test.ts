@@ -618,6 +618,34 @@ describe('steps on the way', () => {
     expect(result).toMatchObject({ steps: [{}, { arguments: { text: 'that the lift works' } }] });
   });
 
+  it('leave a number to the argument of the same name', async () => {
+    const count = { type: 'integer', minimum: 1 };
+    const search = makeTool('search_rooms', {
+      inputSchema: { type: 'object', properties: { guests: count }, required: ['guests'] },
+      outputSchema: returning('room_id'),
+    });
+    const book = makeTool('book_room', {
+      inputSchema: { type: 'object', properties: { room_id: text, guests: count, beds: count }, required: ['room_id'] },
+    });
+    const message = 'Book the nicest room for 3';
+    const { result } = await decide(
+      [search, book],
+      { message },
+      {
+        tool: single(message, 'book_room'),
+        arguments: {
+          search_rooms: '"guests": 3}',
+          book_room: {
+            '"room_id": "${s1.room_id}", "guests": 3, "beds": 3}': 0.9,
+            '"guests": null, "beds": null}': 0.1,
+          },
+        },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { guests: 3 } }, { tool: 'book_room' }] });
+    expect(Object(result).steps[1].arguments).toEqual({ room_id: '${s1.room_id}', guests: 3 });
+  });
+
   it('are one a value', async () => {
     const { result } = await decide(
       [findParcel, weigh, track],
