@@ -12,17 +12,11 @@ import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
 import { leaveOutUngiven, NULL, type Question } from './given.js';
 import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
-import { choicesFor, type Giving, isList, type Option, referencesFor } from './options.js';
+import { choicesFor, type Giving, isList, type Option, referencesFor, type Taken } from './options.js';
 import type { Open } from './read.js';
 import { isClosed, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
 
 export const OPENING = '{';
-
-/**
- * Words of the request that arguments have taken, those of producers too. A number or a time has the name of its argument: a
- * consumer may have it under the same name, such as the guests of a search and of a booking.
- */
-export type Taken = ReadonlyMap<string, string | undefined>;
 
 export interface DecidedArguments {
   readonly arguments: Record<string, unknown>;
@@ -39,6 +33,8 @@ interface Writing extends Giving {
   readonly depth: number;
   readonly taken: Map<string, string | undefined>;
   readonly questions: Question[];
+  /** Optional arguments of the tool that are not given, each with the words that it had taken. */
+  readonly ungiven: Map<string, readonly string[]>;
   readonly isItem?: boolean;
 }
 
@@ -72,18 +68,35 @@ export async function decideArguments(
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, references } = question;
   const root = fittedSchemas(tool).input;
-  const questions: Question[] = [];
-  const taken = new Map(question.taken);
-  const { value, from, missing, probability } = await read((open) =>
-    writeObject(root, { writer: createJsonWriter(open), root, context, references, depth: 0, taken, questions }),
-  );
-  // Where something is missing, the arguments are decided anew or asked for.
-  if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
-  return { arguments: value, from, missing, probability, taken };
+  const ungiven = new Map<string, readonly string[]>();
+  for (;;) {
+    const questions: Question[] = [];
+    const taken = new Map(question.taken);
+    const writing = { root, context, references, depth: 0, taken, questions, ungiven };
+    const { value, from, missing, probability } = await read((open) =>
+      writeObject(root, { ...writing, writer: createJsonWriter(open) }),
+    );
+    const known = ungiven.size;
+    // Where something is missing, the arguments are decided anew or asked for.
+    if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
+    // What one had that is not given may be another one's: "two packs" is no price, and a quantity.
+    const freed = [...ungiven.values()].slice(known).flat();
+    const isLeft = (name: string) => !(name in value) && !ungiven.has(name);
+    const takers = Object.entries(Object(root.properties)).filter(([name]) => isLeft(name));
+    if (!takers.some(([name, schema]) => canTake({ name, schema, required: false }, freed, writing)))
+      return { arguments: value, from, missing, probability, taken };
+  }
+}
+
+function canTake(place: Place, words: readonly string[], giving: Giving): boolean {
+  const schema = plainSchema(place.schema, giving.root);
+  if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
+  const taking = choicesFor({ ...place, schema }, giving).map(({ candidate }) => candidate);
+  return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, references, questions } = writing;
+  const { writer, references, questions, taken, ungiven, depth } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const isNeeded = (name: string) => listed.includes(name) || references.has(name);
@@ -95,11 +108,12 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   let separator = '';
   for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
     const place = { name, schema: properties[name], required: listed.includes(name) };
-    if (!isNeeded(name) && !isPossible(place, writing)) continue;
+    if (!isNeeded(name) && ((depth === 0 && ungiven.has(name)) || !isPossible(place, writing))) continue;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     const settled = references.get(name);
     const asked = questions.length;
+    const before = new Set(taken.keys());
     const found =
       settled === undefined ? await writeValue(place, writing) : await writeSettled(place, settled, writing);
     if (found) {
@@ -110,11 +124,14 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       questions.length = asked;
       if (place.required) missing.push(name);
     }
+    const took = [...taken.keys()].filter((words) => !before.has(words));
     const own = place.required || settled !== undefined ? undefined : questions[asked];
     if (own)
       own.leaveOut = () => {
         delete value[name];
         delete from[name];
+        for (const words of took) taken.delete(words);
+        if (depth === 0) ungiven.set(name, took);
       };
   }
   writer.force('}');

@@ -15,11 +15,16 @@ import {
   type SourceContext,
 } from './sources.js';
 
+/**
+ * Words of the request that arguments of the step, and of producers that it waits for, have taken. A number or a time has the
+ * name of its argument: a consumer may have it under the same name, such as the guests of a search and of a booking.
+ */
+export type Taken = ReadonlyMap<string, string | undefined>;
+
 export interface Giving {
   readonly root: JsonSchema;
   readonly context: SourceContext;
-  /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
-  readonly taken: { has(words: string): boolean; keys(): Iterable<string> };
+  readonly taken: Taken;
 }
 
 export interface Option extends Choice {

@@ -832,6 +832,33 @@ describe('an argument', () => {
     expect(Object(result).steps[0].arguments).toEqual(expected);
   });
 
+  it('gets the words of another one that is not given', async () => {
+    const order = makeTool('order', {
+      inputSchema: {
+        type: 'object',
+        properties: { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } },
+        required: ['item'],
+      },
+    });
+    const written = (price: number, quantity: number): Answer => ({
+      '"item": "batteries", "max_price": 2}': price,
+      '"item": "batteries", "max_price": null, "quantity": null}': 0.1,
+      '"item": "batteries", "quantity": null}': 0.9 - price - quantity,
+      '"item": "batteries", "quantity": 2}': quantity,
+    });
+    const message = 'Order batteries, two of them';
+    const { result } = await decide(
+      [order],
+      { message },
+      {
+        tool: single(message, 'order'),
+        arguments: { order: written(0.6, 0.2) },
+        unasked: { arguments: written(0.6, 0.01) },
+      },
+    );
+    expect(Object(result).steps[0].arguments).toEqual({ item: 'batteries', quantity: 2 });
+  });
+
   it('that is optional is left out where no source has it', async () => {
     const { result } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo' } }] });
