@@ -213,7 +213,10 @@ describe('results of a run', () => {
     const script = createScript({ read: [done('x'.repeat(60)), done('y'.repeat(60))] });
     const steps = [LOOP, { id: 's2', tool: 'read', arguments: { of: '${s1}' } }];
     const run = await runPlan({ steps, inputs: INPUTS }, { run: script.run, maxBytes: 100, concurrency: 1 });
-    expect(run.steps.s1).toMatchObject({ status: 'done', notes: [expect.stringMatching(/^of 1 of 2 items the result/u)] });
+    expect(run.steps.s1).toMatchObject({
+      status: 'done',
+      notes: [expect.stringMatching(/^of 1 of 2 items the result/u)],
+    });
     expect(run.steps.s1).not.toHaveProperty('output');
     expect(run.steps['s1[0]']).toHaveProperty('output');
     expect(run.steps.s2?.failure?.reason).toContain('limit runBytes');
