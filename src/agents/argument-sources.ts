@@ -45,10 +45,11 @@ export function sourcesFor(
 
 /** @param changed names of arguments that a person has changed since: they are that person's own */
 export function sourcesAfterEdit(
-  sources: ArgumentSources | undefined,
-  changed: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+  { sources, changed }: { sources?: ArgumentSources | undefined; changed: readonly string[] },
 ): ArgumentSources | undefined {
-  return sources && { ...sources, ...Object.fromEntries(changed.map((name) => [name, { source: 'person' as const }])) };
+  const own = Object.fromEntries(changed.map((name) => [name, { source: 'person' as const }]));
+  return sourcesFor(given, sources && { ...sources, ...own });
 }
 
 export interface ArgumentDifference {

@@ -1,4 +1,6 @@
 /** Runs that are there: two compared, all over time, the outputs of one written anew. A bar that fails sets the exit code. */
+import { join } from 'node:path';
+import { WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
@@ -26,6 +28,8 @@ export async function printComparison(first: string, second: string, flags: Comp
   const bars = parseGate(flags.gate ?? '');
   await refuseOtherRuns(bars, onlyOf(await readSummary(second)));
   const comparison = await compareRuns(first, second);
+  if (comparison.cases === 0)
+    throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
   const gate = await judgeBars(bars, comparison.second, second);
   if (flags.junit !== undefined) writeComparisonJUnit(comparison, gate, flags.junit);
   if (flags.report !== undefined) await renderComparisonPage({ comparison, first, second, out: flags.report });
@@ -33,8 +37,17 @@ export async function printComparison(first: string, second: string, flags: Comp
   setExitCode(gate);
 }
 
+/** @throws WinnowError `not_found` where there is no run that can be read */
 export async function printHistory(folder: string, flags: FinishedRunFlags): Promise<void> {
   const history = await readHistory(folder);
+  if (history.groups.length === 0) {
+    const { unreadable: issues } = history;
+    const why =
+      issues.length > 0
+        ? `: ${issues.join('; ')}`
+        : `. Make one: winnow eval --suite FOLDER --out ${join(folder, 'NAME')}`;
+    throw new WinnowError('not_found', `There is no run in ${folder}${why}`, { issues });
+  }
   print(flags, history, renderHistory(history));
 }
 

@@ -68,7 +68,7 @@ export function renderHistory({ groups, unreadable }: History): string {
     ]);
     return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 4 + prompts.length })}`;
   });
-  return [...(tables.length > 0 ? tables : ['There is no run yet.']), ...unreadable].join('\n\n');
+  return [...tables, ...unreadable].join('\n\n');
 }
 
 const MAIN_PROMPTS = ['select-tools', 'plan-steps'];

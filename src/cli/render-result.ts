@@ -14,7 +14,8 @@ function renderBody(result: PlanResult): string {
   if (result.kind === 'clarification') {
     const missing =
       result.missing.length > 0 ? `\n  missing: ${printableLine(oneLine(result.missing.join(', ')))}` : '';
-    return `${pc.bold('A question back')}\n  ${printableLine(oneLine(result.question))}${missing}`;
+    const question = `${pc.bold('A question back')}\n  ${printableLine(oneLine(result.question))}${missing}`;
+    return [question, ...renderUnserved(result)].join('\n');
   }
   if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${printableLine(oneLine(result.reason))}`;
   return `${pc.bold('Plan')}\n${renderSteps(result)}`;
@@ -26,9 +27,13 @@ function renderSteps({ steps, levels, unserved, confidence }: Plan): string {
   const sure = confidence === undefined ? [] : [pc.dim(`  least sure decision: ${Math.round(confidence * 100)} %`)];
   return [
     ...steps.map((step) => renderStep(step, levelOf.get(step.id) ?? 0)),
-    ...unserved.map((ask) => `  ${pc.yellow('no tool does')}  ${printableLine(oneLine(ask))}`),
+    ...renderUnserved({ unserved }),
     ...sure,
   ].join('\n');
+}
+
+function renderUnserved({ unserved }: Pick<Plan, 'unserved'>): string[] {
+  return unserved.map((ask) => `  ${pc.yellow('no tool does')}  ${printableLine(oneLine(ask))}`);
 }
 
 function renderStep(step: Step, level: number): string {

@@ -89,6 +89,8 @@ export const traceEventSchema = z.looseObject({
 });
 export type TraceEvent = z.infer<typeof traceEventSchema>;
 
+const unservedSchema = z.array(z.string()).describe('Parts of the request that no tool serves.');
+
 const common = {
   selection: selectionSchema,
   usage: z.object({
@@ -105,7 +107,7 @@ export const planSchema = z.object({
   goal: z.string(),
   steps: z.array(stepSchema).min(1),
   levels: z.array(z.array(z.string())).describe('Steps of one level may run side by side.'),
-  unserved: z.array(z.string()).describe('Parts of the request that no tool serves.'),
+  unserved: unservedSchema,
   confidence: z
     .number()
     .optional()
@@ -116,6 +118,7 @@ export const clarificationSchema = z.object({
   kind: z.literal('clarification'),
   question: z.string(),
   missing: z.array(z.string()),
+  unserved: unservedSchema,
   ...common,
 });
 export const unplannableSchema = z.object({ kind: z.literal('unplannable'), reason: z.string(), ...common });

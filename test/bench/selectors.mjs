@@ -7,7 +7,7 @@ import { createScope } from '../../dist/core/catalog/scope.js';
 import { oncePer } from '../../dist/core/kept.js';
 import { renderContext, searchText } from '../../dist/core/prompts/context.js';
 import { parseRequest } from '../../dist/core/request.js';
-import { createKeywordSearch } from '../../dist/core/search/rank.js';
+import { keywordSearchOf } from '../../dist/core/search/rank.js';
 import { DEFAULT_STAGES } from '../../dist/core/selection/stages.js';
 import { createPlanner } from '../../dist/index.js';
 import { createSelectingAgent } from './langchain-agent.mjs';
@@ -17,11 +17,11 @@ export const SELECTORS = {
   winnow: planner({}),
   'winnow-list': planner({ answer: 'list' }),
   ...Object.fromEntries(DEFAULT_STAGES.map(({ name }) => [`winnow-no-${name}`, planner({}, name)])),
-  keywords: search((tools) => {
-    const find = createKeywordSearch(tools);
+  keywords: search(async (view) => {
+    const find = await keywordSearchOf(view);
     return (query, limit) => find(query, limit).map(({ tool }) => tool.name);
   }),
-  bm25: search((tools) => {
+  bm25: search(({ tools }) => {
     const index = new MiniSearch({ fields: ['name', 'description'] });
     index.addAll(tools.map(({ name, description }, id) => ({ id, name, description })));
     const found = (query) => index.search(query);
@@ -59,10 +59,11 @@ function planner(options, without) {
 function search(build) {
   return (catalog, { maxTools }) => {
     const viewOf = createScope(catalog);
-    const findIn = oncePer(({ tools }) => build(tools));
+    const findIn = oncePer(build);
     return async (input) => {
       const request = parseRequest(input);
-      return findIn(viewOf(request))(searchText(request), maxTools);
+      const find = await findIn(viewOf(request));
+      return find(searchText(request), maxTools);
     };
   };
 }

@@ -243,6 +243,18 @@ describe('winnow run', () => {
     expect([events, kept]).toEqual([['session_ended', 'session_created'], []]);
   });
 
+  it('tells in a dry run what can not be enabled in a session that is there, too', async () => {
+    const words = ['--store', at('named.db'), '--catalog', at('tools.json'), '--policy', at('policy.yaml')];
+    const store = await openStore({ file: at('named.db') });
+    const now = new Date().toISOString();
+    const open = { user: 'nina', roles: [], turn: 1, createdAt: now, activeAt: now };
+    await store.sessions.create({ id: 'named', ...open });
+    await store.close();
+    const text = await run('run', at('plan.json'), ...words, '--dry-run', '--user', 'nina', '--session', 'named');
+    expect(text).toMatch(/^not enabled: file_list \(unknown_tool\)/u);
+    expect(exitCode).toBe(5);
+  });
+
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
     const words = [at('plan.json'), '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
     expect(await run('run', ...words)).toContain('\nNext: give --user, ');

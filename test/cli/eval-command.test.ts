@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
+import { openRunStore, runFile } from '../../src/eval/run-store.js';
 import { aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
@@ -235,6 +236,32 @@ describe('runs that are there', () => {
       '--json',
     ]);
     expect(JSON.parse(again.stdout)).toMatchObject({ cases: 2, counts: { done: 2 } });
+  });
+});
+
+describe('a folder without runs', () => {
+  it.each<[string, (folder: string) => string[], string]>([
+    ['history', (folder) => ['history', folder], '. Make one: winnow eval --suite FOLDER --out '],
+    ['history as JSON', (folder) => ['history', folder, '--json'], '. Make one: winnow eval'],
+    ['report', (folder) => ['report', folder], ': it has no run.db'],
+    ['compare', (folder) => ['compare', folder, folder], ': it has no run.db'],
+  ])('is told in words: %s', async (_, words, message) => {
+    const { stdout, exitCode, error } = await run(['eval', ...words(setup.folder)]);
+    expect([stdout, exitCode]).toEqual(['', 2]);
+    expect(String(error)).toContain(`There is no run in ${setup.folder}${message}`);
+  });
+
+  it('is told with why those that are there can not be read', async () => {
+    const folder = join(setup.folder, 'broken');
+    await (await openRunStore(runFile(folder))).close();
+    const { exitCode, error } = await run(['eval', 'history', setup.folder]);
+    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('it ended before its first case')]);
+  });
+
+  it('is like two runs without a common case: there is nothing to compare', async () => {
+    const [one, other] = await Promise.all(['a', 'b'].map(async (id) => (await aRun([aRecord({ id })])).path));
+    const { stdout, exitCode, error } = await run(['eval', 'compare', one ?? '', other ?? '']);
+    expect([stdout, exitCode, String(error)]).toEqual(['', 2, expect.stringContaining('have no case in common')]);
   });
 });
 

@@ -191,12 +191,11 @@ describe('a result for people', () => {
   });
 
   it('shows a question with what is missing, and the reason why there is no plan', () => {
-    expect(bodyOf({ kind: 'clarification', question: 'Which?', missing: ['name', 'day'], ...common })).toBe(
-      'A question back\n  Which?\n  missing: name, day',
+    const asked = { kind: 'clarification', question: 'Which?', ...common } as const;
+    expect(bodyOf({ ...asked, missing: ['name', 'day'], unserved: ['the weather'] })).toBe(
+      'A question back\n  Which?\n  missing: name, day\n  no tool does  the weather',
     );
-    expect(bodyOf({ kind: 'clarification', question: 'Which?', missing: [], ...common })).toBe(
-      'A question back\n  Which?',
-    );
+    expect(bodyOf({ ...asked, missing: [], unserved: [] })).toBe('A question back\n  Which?');
     expect(bodyOf({ kind: 'unplannable', reason: 'No\u001b tool\nbooks.', ...common })).toBe(
       'No plan\n  No tool books.',
     );

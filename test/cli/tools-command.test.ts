@@ -159,7 +159,8 @@ describe('winnow tools check', () => {
     expect(lines[1]).toBe(`debug ${file}[1] untyped: toolType is missing: taken as "skill"`);
     expect(lines[2]).toBe(`left out ${file}[2] __proto__: name: this name is not allowed`);
     expect(lines).toContain('note messy: q: type "str" is not of JSON Schema: left out');
-    expect(stderr).toMatch(/3 tools, 1 left out, 1 warning, 1 failure, 1 note\n/);
+    expect(lines.join('\n')).toContain('note messy: (arguments): the root is of type "dict", but arguments are');
+    expect(stderr).toMatch(/3 tools, 1 left out, 1 warning, 1 failure, 2 notes\n/);
     expect(exitCode).toBe(0);
   });
 

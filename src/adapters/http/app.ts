@@ -57,7 +57,7 @@ export function createServer({
   ...parts
 }: ServerParts): FastifyInstance {
   const options: ServerOptions = { ...SERVER_DEFAULTS, ...parts.options };
-  const reportError = createReportError(logger, options);
+  const reportError = createReportError(logger, { ...options, isStopping: () => stop.isStopping });
   const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = reportError(error, request);
     if (problem.code === 'overloaded' || problem.code === 'quota_exceeded')

@@ -175,13 +175,23 @@ function renderSchemas(operations: readonly Operation[]): Record<string, JSONObj
 
 function convert(named: readonly (Named | undefined)[], io: 'input' | 'output'): Record<string, JSONObject> {
   const registry = z.registry<{ id: string }>();
-  for (const one of named) if (one && !registry.has(one.schema)) registry.add(one.schema, { id: one.name });
+  const all = named.flatMap((one) => (one ? [one] : []));
+  for (const one of [...all, ...all.flatMap(formsOf)])
+    if (!registry.has(one.schema)) registry.add(one.schema, { id: one.name });
   const { schemas } = z.toJSONSchema(registry, {
     io,
     unrepresentable: 'any',
     uri: (id) => `#/components/schemas/${id}`,
   });
   return mapValues(schemas, ({ $schema: _dialect, $id: _id, id: _name, ...schema }) => schema as JSONObject);
+}
+
+/** Generators of clients lose a form that has no name of its own. */
+function formsOf({ name, schema }: Named): Named[] {
+  if (!(schema instanceof z.ZodUnion)) return [];
+  return schema.options.flatMap((form, place) =>
+    form instanceof z.ZodObject ? [{ name: `${name}Form${place + 1}`, schema: form }] : [],
+  );
 }
 
 /** Many clients send no body where all of it is optional. */

@@ -123,14 +123,17 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 
 export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
 
+/** @param isStopping a server that stops refuses what comes: that is no fault */
 export function createReportError(
   logger: Logger,
-  { bodyLimitBytes }: Pick<ServerOptions, 'bodyLimitBytes'>,
+  { bodyLimitBytes, isStopping }: Pick<ServerOptions, 'bodyLimitBytes'> & { isStopping: () => boolean },
 ): ReportError {
   return (thrown, request) => {
     const problem = toProblem(thrown, request.id, bodyLimitBytes);
-    if (problem.status >= 500)
-      logFailure(logger, toWinnowError(thrown), { requestId: request.id, route: request.routeOptions.url });
+    const facts = { requestId: request.id, route: request.routeOptions.url };
+    const isExpected = problem.code === 'overloaded' && isStopping();
+    const log = isExpected ? { error: logger.info.bind(logger) } : logger;
+    if (problem.status >= 500) logFailure(log, toWinnowError(thrown), facts);
     return problem;
   };
 }

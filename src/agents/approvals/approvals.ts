@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
+import { sourcesAfterEdit } from '../argument-sources.js';
 import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
@@ -227,7 +227,7 @@ function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 's
   const words = `Granted with other arguments (${changed.join(', ')}) than asked for (${argumentsHash}).`;
   return {
     argumentsHash: granted.argumentsHash,
-    sources: sourcesFor(Object(granted.arguments), sourcesAfterEdit(sources, changed)),
+    sources: sourcesAfterEdit(Object(granted.arguments), { sources, changed }),
     reason: `${words} ${reason}`,
   };
 }

@@ -130,6 +130,8 @@ function textsIn(value: unknown): string[] {
 
 function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
+  // A part of a number is another number.
+  if (typeof value === 'number') return map(String(value)) === MASK ? MASK : value;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, map)]));

@@ -114,6 +114,11 @@ export function stepOf(id: string): string {
   return id.replace(/\[\d+\]$/u, '');
 }
 
+/** Why a result is not there though its step is done: there was no room for it. Undefined: it is there. */
+export function noteOfLeftOut({ notes = [] }: Pick<StepState, 'notes'>): string | undefined {
+  return notes.find((note) => note.includes('limit runBytes'));
+}
+
 const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 

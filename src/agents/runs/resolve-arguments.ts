@@ -8,7 +8,7 @@ import { findBroken, findReferences, type Reference, renderPath } from '../../co
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
 import { isMasked } from './mask-secrets.js';
-import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
+import { noteOfLeftOut, type ParsedPlan, type ParsedStep, type StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
 export interface Resolved {
@@ -47,7 +47,7 @@ export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false
   if (!root) return { is: 'open' };
   const { text, path } = reference;
   const { value: whole, what, isMasked: hasMasks, notes = [] } = root;
-  const leftOut = notes.find((note) => note.includes('limit runBytes'));
+  const leftOut = noteOfLeftOut(root);
   const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
   if (!found.ok) {
     const cut = notes.find((note) => note.includes('maxOutputBytes'));

@@ -5,7 +5,7 @@
 import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
 import { findReferences } from '../../core/planning/references.js';
 import { fail } from '../sandbox/failure.js';
-import { type Condition, isOpen, type ParsedStep, type StepState } from './plan-run.js';
+import { type Condition, isOpen, noteOfLeftOut, type ParsedStep, type StepState } from './plan-run.js';
 import { type LookedUp, lookUp, type Scope, scopeOf } from './resolve-arguments.js';
 import { failureOf, runStep, type StepParts } from './run-step.js';
 import { rootsOf } from './step-order.js';
@@ -107,6 +107,10 @@ function together(id: string, states: readonly StepState[]): StepState {
   const [first] = broken;
   if (waiting) return { id, attempts, status: 'needs_approval' };
   if (!first?.failure) {
+    const leftOut = states.flatMap((state) => noteOfLeftOut(state) ?? []);
+    // The results that are there stand with their items; with holes the list would be another one.
+    if (leftOut.length > 0)
+      return { id, attempts, status: 'done', notes: [`of ${leftOut.length} of ${states.length} items ${leftOut[0]}`] };
     const output = states.flatMap((state) => (state.status === 'done' ? [state.output ?? null] : []));
     return { id, attempts, status: 'done', output };
   }

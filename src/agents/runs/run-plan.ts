@@ -72,7 +72,7 @@ export async function resumePlan(run: string | PlanRun, options: ResumeOptions):
   const open = (recordOptions: RecordOptions) =>
     typeof run === 'string'
       ? loadRecord(run, recordOptions)
-      : createRecord({ ...run, state: 'running', notes: [] }, { ...recordOptions, store: undefined });
+      : createRecord({ ...run, state: 'running' }, { ...recordOptions, store: undefined });
   return drive(open, options, async (record) => {
     record.fillIn(options.arguments ?? {});
     await settleInterrupted(record, options);

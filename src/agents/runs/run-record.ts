@@ -64,6 +64,7 @@ const storedPlanSchema = z.object({
   plan: planRunSchema.shape.plan,
   generation: z.int().min(0),
   earlier: planRunSchema.shape.earlier,
+  notes: planRunSchema.shape.notes.default([]),
 });
 const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
 
@@ -78,11 +79,13 @@ interface Start {
   readonly generation: number;
 }
 
+type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier'>;
+
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
   const { store, user, session, secretsOf = unknown } = options;
   const at = now();
-  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier };
+  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier, notes: run.notes };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0 }, options);
 }
@@ -96,11 +99,11 @@ export async function loadRecord(id: string, options: RecordOptions): Promise<Ru
 }
 
 function parseStored(record: PlanRunRecord): Start {
-  const { plan, generation, earlier } = storedPlanSchema.parse(record.plan);
+  const { plan, generation, earlier, notes } = storedPlanSchema.parse(record.plan);
   const stored = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
   const current = stored.filter((state) => state.generation === generation);
   const steps = Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state]));
-  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes: [] }, generation };
+  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes }, generation };
 }
 
 async function startRecord(start: Start, options: RecordOptions, isLoaded = false): Promise<RunRecord> {
@@ -114,18 +117,30 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
   const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES } = options;
   const { id } = run;
   const notes = [...run.notes];
+  let notesKept = notes.length;
   let { plan, earlier, state } = run;
   let generation = first;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
   const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
   hiding.plan(plan);
-  const hideState = (state: StepState) => {
-    const { tool = '', each } = plan.steps.find((step) => step.id === stepOf(state.id)) ?? {};
-    return hiding.state(state, tool, each !== undefined && stepOf(state.id) === state.id);
+  const hideState = (state: StepState, of: ParsedPlan) => {
+    const tool = of.steps.find((step) => step.id === stepOf(state.id))?.tool ?? '';
+    return hiding.state(state, tool, loopsOf(of).has(state.id));
   };
+  /** Of the column of the plan. */
+  const toStored = ({ plan: next, generation, earlier: before }: Generation) => ({
+    plan: hiding.plan(next),
+    generation,
+    earlier: before && {
+      plan: hiding.plan(before.plan),
+      steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
+    },
+    notes: hiding.value(notes, ''),
+  });
+  const note = (text: string) => void (notes.includes(text) || notes.push(text));
   const emit = (event: PlanRunEvent) =>
-    tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
+    tellListener(event, onEvent, (error) => note(`onEvent failed: ${messageOf(error)}`));
   return {
     id,
     get states() {
@@ -138,7 +153,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       return earlier;
     },
     emit,
-    note: (text) => void notes.push(text),
+    note,
     hide: (tool, value) => hiding.value(value, tool),
     filled: (tool, given) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     fillIn(given) {
@@ -147,28 +162,26 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     },
     async setStep(given) {
       lease.assertHeld();
-      const step = withinRoom(given, [...states.values()], maxBytes);
-      await store?.setStep(id, { id: step.id, state: { ...hideState(step), generation }, at: now() });
+      // The result of a loop is that of its items, which have their room already.
+      const loops = loopsOf(plan);
+      const others = [...states.values()].filter((state) => !loops.has(state.id));
+      const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
+      await store?.setStep(id, { id: step.id, state: { ...hideState(step, plan), generation }, at: now() });
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
     async setState(next) {
       lease.assertHeld();
-      await store?.setState(id, { state: next, at: now() });
+      const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier }) } : {};
+      notesKept = notes.length;
+      await store?.setState(id, { state: next, ...noted, at: now() });
       state = next;
       emit({ type: 'run', run: id, state });
     },
     async replace(next) {
       lease.assertHeld();
       const before = { plan, steps: Object.fromEntries(states) };
-      const stored = {
-        plan: hiding.plan(next),
-        generation: generation + 1,
-        earlier: {
-          plan: hiding.plan(plan),
-          steps: Object.fromEntries([...states].map(([key, one]) => [key, hideState(one)])),
-        },
-      };
+      const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
       await store?.setState(id, { state: 'running', plan: stored, at: now() });
       generation += 1;
       earlier = before;
@@ -179,6 +192,11 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     toRun: () => ({ id, state, plan, steps: Object.fromEntries(states), notes, ...(earlier ? { earlier } : {}) }),
     release: lease.release,
   };
+}
+
+/** Ids of the steps with `each`; their items have others. */
+function loopsOf({ steps }: ParsedPlan): ReadonlySet<string> {
+  return new Set(steps.flatMap(({ id, each }) => (each === undefined ? [] : [id])));
 }
 
 /** A result for which the run has no more room is left out, with a note: the step is done all the same. */

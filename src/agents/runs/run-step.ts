@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
-import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
+import { sourcesAfterEdit } from '../argument-sources.js';
 import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
@@ -107,7 +107,7 @@ interface EditedRefusal {
 /** A reference that was changed is a value from here on; the plan itself stays as it was written. */
 function toEdited({ sources, ...called }: Base, { granted, approval, reason }: EditedRefusal): Attempt {
   const input = { ...Object(fillSecrets(granted.arguments, called.arguments)) };
-  const edited = sourcesFor(input, sourcesAfterEdit(sources, granted.changed));
+  const edited = sourcesAfterEdit(input, { sources, changed: granted.changed });
   return { base: { ...called, arguments: input, ...(edited ? { sources: edited } : {}) }, approval, edit: reason };
 }
 

@@ -168,6 +168,10 @@ export interface TelemetryRecord {
 }
 
 export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'project' | 'tool' | 'since' | 'until'> {
+  /**
+   * A place, of which no later one was seen. Within one reading alone: in PostgreSQL an event that is written while somebody
+   * reads may come behind with an earlier place, and is met by the next reading from the start.
+   */
   after?: number | undefined;
   limit: number;
 }

@@ -1,7 +1,7 @@
 /** `winnow run`: a plan, step by step under the policy. A step that waits for an approval pauses the run. */
 import type { Command } from 'commander';
 import type { Agents } from '../../agents/agents.js';
-import type { Caller } from '../../agents/contracts.js';
+import type { Caller, EnableOutput } from '../../agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, list, text, toggle, typed, valued } from '../command.js';
@@ -22,7 +22,7 @@ const FLAGS = {
   resume: text('--resume <run>', 'go on with this run of the store, in place of a plan'),
   repeat: list('--repeat <step>', 'with --resume: run this step of unknown outcome again'),
   secrets: text('--secrets <file>', 'with --resume: secret arguments as JSON, {"s1": {"pin": "…"}}; - reads stdin'),
-  dryRun: toggle('--dry-run', 'show each call, run nothing'),
+  dryRun: toggle('--dry-run', 'show each call, run nothing; exit code 5 where the policy lets a tool not be enabled'),
   retries: valued('--retries <number>', 'further calls of a step that failed in a way that may pass', wholeNumber),
   ...JSON_OUTPUT,
 };
@@ -96,8 +96,11 @@ async function start(agents: Agents, { path, flags, signal }: Start): Promise<Pl
   }
   const plan = await readPlan(path ?? '-');
   const session = flags.session ?? (await openSession(agents, plan, flags));
+  const own = flags.session === undefined ? { signal } : ask;
+  if (flags.dryRun && tellRejected(await router.wouldReject(session, { names: toolsOf(plan) }, own)))
+    process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
-  const run = await plans.run(request, flags.session === undefined ? { signal } : ask);
+  const run = await plans.run(request, own);
   // Else it is still needed: an approval is bound to it.
   if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
     await router.endSession(session);
@@ -121,15 +124,18 @@ async function readPlan(path: string): Promise<RunnablePlan> {
 async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags): Promise<string> {
   const { user, role: roles = [] } = flags;
   const { id } = await router.createSession({ roles, ...(user === undefined ? {} : { user }) });
-  const names = [...new Set(plan.steps.map(({ tool }) => tool))];
   // A dry run uses nothing: what it enabled would stand in the figures as enabled and never called.
-  const rejected = flags.dryRun
-    ? await router.wouldReject(id, { names })
-    : (await router.enable(id, { names })).rejected;
+  if (!flags.dryRun) tellRejected((await router.enable(id, { names: toolsOf(plan) })).rejected);
+  return id;
+}
+
+const toolsOf = ({ steps }: RunnablePlan) => [...new Set(steps.map(({ tool }) => tool))];
+
+/** @returns whether there are any */
+function tellRejected(rejected: EnableOutput['rejected']): boolean {
   for (const { name, code, reason } of rejected)
     process.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
-  if (flags.dryRun && rejected.length > 0) process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
-  return id;
+  return rejected.length > 0;
 }
 
 async function renderRun({ id, state, plan, steps, notes }: PlanRun): Promise<string> {

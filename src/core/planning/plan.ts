@@ -46,7 +46,12 @@ export function createPlanningStage(
     if (written.kind === 'plan' && (written.confidence ?? 1) < options.clarifyBelow) {
       trace.add('planning', `confidence ${written.confidence} is below ${options.clarifyBelow}: asked back`);
       const what = written.steps.map(({ tool }) => view.byName.get(tool)?.title ?? tool).join(', ');
-      return { kind: 'clarification', question: renderPhrase('unsure', request, { what }), missing: [] };
+      return {
+        kind: 'clarification',
+        question: renderPhrase('unsure', request, { what }),
+        missing: [],
+        unserved: written.unserved,
+      };
     }
     return written;
   };

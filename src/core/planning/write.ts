@@ -23,7 +23,7 @@ export type Written =
       /** Of the least sure tool or value, between 0 and 1, where probabilities are known. */
       confidence?: number;
     }
-  | { kind: 'clarification'; question: string; missing: string[] }
+  | { kind: 'clarification'; question: string; missing: string[]; unserved: string[] }
   | { kind: 'needTools'; needTools: string }
   | { kind: 'unplannable'; reason: string }
   /** Not passing the check: by writing also after the repair, by deciding an error of ours or of a schema. */
@@ -108,6 +108,7 @@ export function readPlan(
   if (!json.ok) return finish === 'stop' ? json : { ok: false, issues: ['the answer was cut: write fewer steps'] };
   const shaped = parse(written, json.value, { root: 'answer' });
   if (!shaped.ok) return shaped;
+  if (shaped.value.kind === 'clarification') return { ok: true, value: { ...shaped.value, unserved: [] } };
   if (shaped.value.kind !== 'plan') return { ok: true, value: shaped.value };
   const checked = checkPlan(shaped.value.steps, tools, { defaults });
   if (!checked.ok) return checked;

@@ -5,7 +5,7 @@
  */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
-import { runInSlices, runWhole } from '../in-slices.js';
+import { runInSlices } from '../in-slices.js';
 import { oncePer } from '../kept.js';
 import {
   buildSegment,
@@ -118,10 +118,6 @@ const REQUEST_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
 /** Best first; ties keep their order. An empty list when no word matches. */
 export type KeywordSearch = (query: string, limit: number) => RankedTool[];
-
-export function createKeywordSearch(tools: readonly Tool[]): KeywordSearch {
-  return runWhole(buildKeywordSearch(tools));
-}
 
 function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSearch, void> {
   const layers = [{ segment: yield* buildSegment(tools, REQUEST_WEIGHTS) }];

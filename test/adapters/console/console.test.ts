@@ -167,7 +167,7 @@ const common = {
   },
   usage: { selection: usage, planning: usage, schemaTokens: { all: 0, loaded: 0 }, milliseconds: 0 },
   trace: [],
-} satisfies Omit<PlanResult & { kind: 'clarification' }, 'kind' | 'question' | 'missing'>;
+} satisfies Omit<PlanResult & { kind: 'clarification' }, 'kind' | 'question' | 'missing' | 'unserved'>;
 const step = (id: string, tool: string, values: Record<string, unknown>, ...dependsOn: string[]) => ({
   ...{ id, tool, arguments: values, purpose: '', dependsOn },
 });
@@ -193,7 +193,11 @@ describe('a result that is saved as a case', () => {
   });
 
   it.each<[string, PlanResult, object]>([
-    ['a question back', { ...common, kind: 'clarification', question: 'Which?', missing: ['id'] }, { tools: ['find'] }],
+    [
+      'a question back',
+      { ...common, kind: 'clarification', question: 'Which?', missing: ['id'], unserved: [] },
+      { tools: ['find'] },
+    ],
     ['no plan', { ...common, kind: 'unplannable', reason: 'none' }, { tools: [] }],
   ])('keeps that it was %s', (_, result, expected) => {
     const { case: one } = parseCase(toCaseLine({ message: 'Do it' }, result), place);

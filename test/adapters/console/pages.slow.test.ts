@@ -222,6 +222,47 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(await page.evaluate('sessionStorage.getItem("winnow-console")')).not.toContain('the-token-of-ann');
   });
 
+  it('keeps nothing of who has signed out: no lists, no fields, no results, no view in the address', async () => {
+    const { url } = await startUsed();
+    const { page } = await browser.open(`${url}/#audit?user=ann`, SIGNED_IN);
+    await page.locator('[data-entry]').first().waitFor();
+    await page.getByRole('link', { name: 'Tools' }).click();
+    await page.locator('[data-tool]').first().waitFor();
+    await page.getByRole('link', { name: 'Try' }).click();
+    await page.locator('[name="message"]').fill('for ann alone');
+    await page.locator('main form summary').click();
+    await page.locator('[name="more"]').fill('{"user": "ann"}');
+    await page.goto(`${url}/#audit?user=ann`);
+    await page.locator('[data-entry]').first().waitFor();
+    // From here on nobody answers: what is seen is what was kept.
+    await page.route('**/v1/**', (route) => route.abort());
+    await page.locator('#proof summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('[data-failure="unreachable"]').first().waitFor();
+    expect(new URL(page.url()).hash).toBe('#audit');
+    expect(await page.evaluate('sessionStorage.getItem("winnow-console")')).toBe('{"token":"","name":""}');
+    expect(await page.locator('[data-entry]').count()).toBe(0);
+    await page.getByRole('link', { name: 'Tools' }).click();
+    await shown(page).filter({ hasText: '0 of 0 tools' }).waitFor();
+    expect(await page.locator('[data-tool], [data-waiting]').count()).toBe(0);
+    await page.getByRole('link', { name: 'Try' }).click();
+    expect(await page.locator('[name="message"]').inputValue()).toBe('');
+    expect(await page.locator('[name="more"]').inputValue()).toBe('{}');
+    await page.locator('#proof summary').click();
+    expect(await page.locator('[name="name"]').inputValue()).toBe('');
+  });
+
+  it.each([['{"message": "Bad gateway"}'], ['null'], ['["no"]']])(
+    'shows an error of a proxy, which has another form: %s',
+    async (body) => {
+      const { url } = await startUsed();
+      const { page } = await browser.open(`${url}/#tools`, SIGNED_IN);
+      await page.route('**/v1/audit**', (route) => route.fulfill({ status: 502, json: JSON.parse(body) }));
+      await page.getByRole('link', { name: 'Audit' }).click();
+      await page.locator('[data-failure="no_problem"]', { hasText: /than Winnow answered. 502/u }).waitFor();
+    },
+  );
+
   it.each([
     ['light', 1280],
     ['dark', 1280],

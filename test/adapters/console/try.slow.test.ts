@@ -99,7 +99,8 @@ inBrowser(`the page Try${skipped}`, () => {
 
   it('sends further fields, says which are wrong, and copies the result', async () => {
     const asked: unknown[] = [];
-    const answer: PlanResult = { ...COMMON, kind: 'clarification', question: `Which ${MARKUP}?`, missing: ['path'] };
+    const question = { question: `Which ${MARKUP}?`, missing: ['path'], unserved: ['sing'] };
+    const answer: PlanResult = { ...COMMON, kind: 'clarification', ...question };
     const told = tellingPlanner([ASKS], answer);
     const planner = {
       ...told,
@@ -123,6 +124,7 @@ inBrowser(`the page Try${skipped}`, () => {
     expect(asked).toMatchObject([{ message: 'read it', maxTools: 2 }]);
     // What stands in texts of tools, results and users is text.
     expect(await texts(page, '[data-kind="clarification"] .query')).toEqual([`Which ${MARKUP}?`]);
+    expect(await texts(page, '[data-kind="clarification"] [data-unserved] li')).toEqual(['sing']);
     expect(await texts(page, '.ask p')).toEqual([`“read ${MARKUP}” → file_read`, '“sing” → no tool']);
     expect(await texts(page, '.ask tbody tr')).toEqual(['file_read0.914.23.5', 'file_list0.020.11']);
     expect(await page.locator('main img, main script').count()).toBe(0);

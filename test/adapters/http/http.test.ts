@@ -20,6 +20,7 @@ import {
   plannerOf,
   portOf,
   post,
+  recordLog,
   startServer,
   throwingPlanner,
 } from './setup.js';
@@ -169,7 +170,8 @@ describe('close()', () => {
 
   it('answers 503 to a request that comes on a connection of before', async () => {
     const { planner, asked, letGo } = createHeldPlanner();
-    const { app, url } = await startServer({ planner });
+    const { logger, lines } = recordLog();
+    const { app, url } = await startServer({ planner, logger });
     const running = post(`${url}/v1/plan`, ASKED);
     await asked;
     const opened = once(app.server, 'connection');
@@ -183,6 +185,8 @@ describe('close()', () => {
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(text).toMatch(/\r\nretry-after: 5\r\n/);
     expect(text).toContain('"detail":"The server is stopping."');
+    const told = { level: 'info', route: '/readyz', code: 'overloaded', msg: 'The server is stopping.' };
+    expect(lines()).toContainEqual(expect.objectContaining(told));
     letGo();
     expect((await running).status).toBe(200);
     await closed;
@@ -192,12 +196,14 @@ describe('close()', () => {
     'cancels at the limit what still runs, and says so (%s)',
     async (accept) => {
       const { model, asked, cancelled } = createHangingModel();
-      const { app, url } = await startServer({ planner: plannerOf(model), options: { stopTimeoutMs: 10 } });
+      const { logger, lines } = recordLog();
+      const { app, url } = await startServer({ planner: plannerOf(model), options: { stopTimeoutMs: 10 }, logger });
       const running = post(`${url}/v1/plan`, ASKED, { headers: { accept } });
       await asked;
       const closed = app.close();
       expect(await cancelled).toBe('cancelled');
       expect(await (await running).text()).toContain('The server stopped before the answer was ready.');
+      expect(lines().map(({ level }) => level)).not.toContain('error');
       await closed;
     },
   );

@@ -22,6 +22,7 @@ describe('planning again', () => {
     });
     expect(paused).toMatchObject({ state: 'paused', notes: [expect.stringMatching(/look at it.*: s1 calls next$/u)] });
     const run = await resumePlan(paused, { run: script.run });
+    expect(run.notes).toEqual(paused.notes);
     expect(asked).toEqual([[{ stcd: 1 }, 's2', 'gone']]);
     expect(run).toMatchObject({ state: 'done', steps: { s1: { output: 'found' } } });
     expect(run.earlier).toMatchObject({ steps: { s1: { status: 'done' }, s2: { status: 'failed' } } });
@@ -151,13 +152,30 @@ describe('planning again', () => {
       replan: async () => planOf(['s1', 'write']),
     });
     expect([paused.state, paused.steps.s1?.status]).toEqual(['paused', 'pending']);
-    expect((await resumePlan('r1', options)).state).toBe('paused');
+    const again = await resumePlan('r1', options);
+    expect(again.state).toBe('paused');
+    expect(paused.notes).toEqual([expect.stringContaining('s1 calls write')]);
+    expect(again.notes).toEqual(paused.notes);
     const run = await resumePlan('r1', options);
     expect(run).toMatchObject({
       state: 'done',
+      notes: paused.notes,
       steps: { s1: { output: 'written' } },
       earlier: { steps: { s1: { status: 'failed' } } },
     });
+  });
+
+  it('keeps no secret in the notes that it leaves', async () => {
+    const { planRuns } = await openStore();
+    const script = createScript({ bad: [fail('tool_failed', 'x')] });
+    const secretsOf = () => ({ names: ['pin'], input: {}, output: undefined });
+    const replan = async () => planOf(['s1', 'bad', { pin: 'hunter-22' }]);
+    const options = { run: script.run, store: planRuns, secretsOf };
+    const paused = await runPlan(planOf(['s1', 'bad']), { ...options, runId: 'r1', replan });
+    expect(paused.notes).toEqual([expect.stringContaining('hunter-22')]);
+    const kept = JSON.stringify(await planRuns.get('r1'));
+    expect(kept).toContain('look at it and resume');
+    expect(kept).not.toContain('hunter-22');
   });
 
   it('happened before: a run that is resumed is not planned again a second time', async () => {

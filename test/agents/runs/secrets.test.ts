@@ -56,6 +56,19 @@ describe('secrets in a run', () => {
     expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
   });
 
+  it('that are numbers are kept nowhere else either, as numbers or inside texts; other numbers are', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ login: [done({ ticket: 430_117, greeting: 'hello' })], act: [waiting] });
+    const act = { text: '${s1.ticket}', all: ['no ${s1.ticket}', 1_430_117, 7] };
+    const run = await runPlan(planOf(LOGIN, ['s2', 'act', act]), { run: script.run, store, secretsOf, runId: 'r' });
+    expect(run.steps.s2?.arguments).toEqual({ text: 430_117, all: ['no 430117', 1_430_117, 7] });
+    const kept = await store.get('r');
+    expect(kept?.steps.s2).toMatchObject({
+      arguments: { text: '[masked]', all: ['no [masked]', 1_430_117, 7] },
+      isMasked: true,
+    });
+  });
+
   it('that a schema marks without a name are kept nowhere either: values of any key, and items of a list', async () => {
     const { planRuns: store } = await openStore();
     const script = createScript({ mint: [done(['token-one', 'token-two'])], act: [waiting] });
@@ -183,5 +196,29 @@ describe('results of a run', () => {
     expect(run.steps.s4?.failure?.reason).toContain('limit runBytes');
     expect(run.steps.s2).not.toHaveProperty('output');
     expect(run.steps.s2?.notes).toEqual([expect.stringContaining('limit runBytes')]);
+  });
+
+  const LOOP = { id: 's1', tool: 'read', arguments: {}, each: '${input.of}' };
+  const INPUTS = { of: { value: [1, 2] } };
+
+  it('that are those of a loop take their room once', async () => {
+    const script = createScript({ read: [done('x'.repeat(40)), done('y'.repeat(40)), done('z')] });
+    const steps = [LOOP, { id: 's2', tool: 'read', arguments: { of: '${s1[1]}' } }];
+    const run = await runPlan({ steps, inputs: INPUTS }, { run: script.run, maxBytes: 100, concurrency: 1 });
+    expect(run.steps).toMatchObject({ s1: { output: ['x'.repeat(40), 'y'.repeat(40)] }, s2: { output: 'z' } });
+    expect(run.state).toBe('done');
+  });
+
+  it('that an item of a loop had no room for are missing in that of the loop, which says so', async () => {
+    const script = createScript({ read: [done('x'.repeat(60)), done('y'.repeat(60))] });
+    const steps = [LOOP, { id: 's2', tool: 'read', arguments: { of: '${s1}' } }];
+    const run = await runPlan({ steps, inputs: INPUTS }, { run: script.run, maxBytes: 100, concurrency: 1 });
+    expect(run.steps.s1).toMatchObject({
+      status: 'done',
+      notes: [expect.stringMatching(/^of 1 of 2 items the result/u)],
+    });
+    expect(run.steps.s1).not.toHaveProperty('output');
+    expect(run.steps['s1[0]']).toHaveProperty('output');
+    expect(run.steps.s2?.failure?.reason).toContain('limit runBytes');
   });
 });

@@ -287,8 +287,12 @@ describe('what a model wrote as a plan', () => {
   });
 
   it.each([
-    ['a question', { kind: 'clarification', question: 'Which one?', missing: ['name'] }, {}],
-    ['a question about nothing in particular', { kind: 'clarification', question: 'Which one?' }, { missing: [] }],
+    ['a question', { kind: 'clarification', question: 'Which one?', missing: ['name'] }, { unserved: [] }],
+    [
+      'a question about nothing in particular',
+      { kind: 'clarification', question: 'Which one?' },
+      { missing: [], unserved: [] },
+    ],
     ['a tool that is missing', { kind: 'needTools', needTools: 'one that books' }, {}],
     ['that there is no plan', { kind: 'unplannable', reason: 'no tool books' }, {}],
   ])('may be %s', (_, answer, more) => {

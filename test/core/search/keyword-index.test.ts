@@ -2,13 +2,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseSynonyms } from '../../../src/agents/search/source-synonyms.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
-import { createKeywordSearch, keywordSearchOf } from '../../../src/core/search/rank.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import { keywordSearchOf } from '../../../src/core/search/rank.js';
 import { createSynonymTable, type Synonyms } from '../../../src/core/search/synonyms.js';
 import { atomsOf, splitIdentifier, stemOf, wordsOf } from '../../../src/core/search/words.js';
 import { loadFixture } from '../../support/fixtures.js';
 import { makeTool, returning, TOOLS, viewOf } from '../selection/setup.js';
 
-const index = createKeywordSearch(TOOLS);
+const searchIn = (tools: readonly Tool[]) => keywordSearchOf(viewOf(tools));
+const index = await searchIn(TOOLS);
 const found = (query: string, limit = 10) => index(query, limit).map(({ tool }) => tool.name);
 
 describe('keyword search', () => {
@@ -20,9 +22,9 @@ describe('keyword search', () => {
     ['its category', { category: 'zebra' }],
     ['its description', { description: 'Rides a zebra.' }],
     ['a parameter', { inputSchema: returning('zebra') }],
-  ])('finds a tool by %s', (field, entry) => {
+  ])('finds a tool by %s', async (field, entry) => {
     const tool = makeTool(field === 'its name' ? 'zebra_ride' : 'other', entry);
-    const [match] = createKeywordSearch([...TOOLS, tool])('zebra', 5);
+    const [match] = (await searchIn([...TOOLS, tool]))('zebra', 5);
     expect(match?.tool).toBe(tool);
     expect(match?.why.map(({ asked }) => asked)).toEqual(['zebra']);
   });
@@ -32,26 +34,26 @@ describe('keyword search', () => {
     expect(match?.why).toEqual([{ asked: 'coffee', word: 'coffee', fields: ['name'] }]);
   });
 
-  it('takes a slip of a word for the word, but of none so long that nobody types it', () => {
-    const slipOf = (word: string) => {
-      const search = createKeywordSearch([...TOOLS, makeTool('other', { description: `Rides a ${word}.` })]);
+  it('takes a slip of a word for the word, but of none so long that nobody types it', async () => {
+    const slipOf = async (word: string) => {
+      const search = await searchIn([...TOOLS, makeTool('other', { description: `Rides a ${word}.` })]);
       return search(word.replace('1', '2'), 5).map(({ tool }) => tool.name);
     };
-    expect(slipOf('zebra1abcdefghij')).toEqual(['other']);
-    expect(slipOf(`zebra1${'abcdefghij'.repeat(10)}`)).toEqual([]);
+    expect(await slipOf('zebra1abcdefghij')).toEqual(['other']);
+    expect(await slipOf(`zebra1${'abcdefghij'.repeat(10)}`)).toEqual([]);
   });
 
-  it('weighs the name above the description', () => {
+  it('weighs the name above the description', async () => {
     const tools = [makeTool('one', { description: 'A zebra.' }), makeTool('zebra', { description: 'One.' })];
-    expect(createKeywordSearch(tools)('zebra', 2).map(({ tool }) => tool.name)).toEqual(['zebra', 'one']);
+    expect((await searchIn(tools))('zebra', 2).map(({ tool }) => tool.name)).toEqual(['zebra', 'one']);
   });
 
-  it('is best first, bounded, and keeps the order of the catalogue between equals', () => {
+  it('is best first, bounded, and keeps the order of the catalogue between equals', async () => {
     const scores = index('coffee song mail', 10).map(({ score }) => score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(found('coffee song mail', 2)).toHaveLength(2);
     const equal = ['c', 'a', 'b'].map((name) => makeTool(`${name}1`, { description: 'zebra' }));
-    expect(createKeywordSearch(equal)('zebra', 3).map(({ tool }) => tool.name)).toEqual(['c1', 'a1', 'b1']);
+    expect((await searchIn(equal))('zebra', 3).map(({ tool }) => tool.name)).toEqual(['c1', 'a1', 'b1']);
   });
 
   it.each([

@@ -13,6 +13,17 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** @param {string} code @returns {{ok: false, failure: Failure}} */
 const failed = (code, detail = '') => ({ ok: false, failure: { code, detail, issues: [] } });
 
+/**
+ * What stands before the server, such as a proxy, has errors of its own form.
+ * @param {unknown} value @param {Response} response @returns {{ok: false, failure: Failure}}
+ */
+function refused(value, { status, statusText }) {
+  const { code, detail, issues } = Object(value);
+  if (typeof code !== 'string' || typeof detail !== 'string' || !Array.isArray(issues))
+    return failed('no_problem', `${status} ${statusText}`.trim());
+  return { ok: false, failure: { code, detail, issues } };
+}
+
 /** The proof is kept as long as the tab is open. */
 export function createApi() {
   let proof = readProof();
@@ -57,7 +68,7 @@ export function createApi() {
         const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
         if (isStream && response.body) return await readStream(response.body, options.onEvent ?? (() => {}));
         const value = await response.json();
-        return response.ok ? { ok: true, value } : { ok: false, failure: value };
+        return response.ok ? { ok: true, value } : refused(value, response);
       } catch (error) {
         if (options.signal?.aborted) return failed('stopped');
         return error instanceof SyntaxError ? failed('cut', error.message) : failed('unreachable');

@@ -1,5 +1,5 @@
 /** Starts the console: which page is open stands in the address behind `#`, and one function draws all of it anew. */
-import { render } from 'lit-html';
+import { nothing, render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
 import { auditPage, figuresPage } from './reports.js';
@@ -59,7 +59,8 @@ async function start(root) {
     },
     has: (operation) => operations.has(operation),
   };
-  const pages = PAGES.map((page) => ({ ...page, ...page.create(shared) }));
+  const createPages = () => PAGES.map((page) => ({ ...page, ...page.create(shared) }));
+  let pages = createPages();
   const shown = () => pages.filter(({ needs }) => operations.has(needs));
   const current = () => shown().find(({ name }) => name === readAddress().name) ?? shown()[0];
 
@@ -79,9 +80,17 @@ async function start(root) {
 
   /** @param {{token: string, name: string}} proof */
   function onProof(proof) {
+    if (api.proof.token !== '' && proof.token !== api.proof.token) forget();
     api.prove(proof);
     open();
     poll();
+  }
+
+  /** Whoever comes next finds nothing of the one before: in the pages, their fields and the address. */
+  function forget() {
+    pages = createPages();
+    history.replaceState(null, '', `#${readAddress().name}`);
+    render(nothing, root);
   }
 
   async function readOperations() {

@@ -28,15 +28,21 @@ function renderAnswer(result, t) {
     <h2>${t.of('kind', result.kind)}</h2>
     <p class="query">${isQuestion ? result.question : result.reason}</p>
     ${isQuestion && result.missing.length > 0 && html`<p>${t('missing')} ${result.missing.map((name) => html`<span class="badge">${name}</span> `)}</p>`}
+    ${isQuestion && renderUnserved(result, t)}
   </section>`;
 }
+
+/** @param {Pick<Plan, 'unserved'>} result @param {Words} t */
+const renderUnserved = ({ unserved }, t) =>
+  unserved.length > 0 &&
+  html`<div class="card missing" data-unserved><p><b class="tone">${t('unserved')}</b></p><ul>${unserved.map((text) => html`<li>${text}</li>`)}</ul></div>`;
 
 /** @param {Plan} plan @param {Words} t */
 function renderPlan({ steps, unserved, confidence, goal }, t) {
   return html`<section class="plan" data-kind="plan" aria-labelledby="plan">
     <h2 id="plan">${t('kind.plan')}</h2>
     ${confidence !== undefined && html`<p class="quiet">${t('least_sure', { share: formatScore(confidence) })}</p>`}
-    ${unserved.length > 0 && html`<div class="card missing" data-unserved><p><b class="tone">${t('unserved')}</b></p><ul>${unserved.map((text) => html`<li>${text}</li>`)}</ul></div>`}
+    ${renderUnserved({ unserved }, t)}
     <div class="card scroll" tabindex="0" role="group" aria-label=${t('plan_graph')}>${drawPlan(steps.map(toShown), goal || t('kind.plan'))}</div>
     <ol>${steps.map(
       (step) => html`<li class="card" data-plan-step=${step.id}>

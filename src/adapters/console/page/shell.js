@@ -65,7 +65,7 @@ function renderProof(t, proof, onProof) {
       <label>${t('token')} <input name="token" type="password" pattern="[!-~]*" title=${t('token_form')} autocomplete="off" spellcheck="false" .value=${proof.token}></label>
       <label>${t('your_name')} <input name="name" autocomplete="username" maxlength="256" .value=${proof.name}></label>
       <p class="row"><button>${t('sign_in')}</button>
-        ${proof.token && html`<button type="button" @click=${() => onProof({ token: '', name: proof.name })}>${t('sign_out')}</button>`}</p>
+        ${proof.token && html`<button type="button" @click=${() => onProof({ token: '', name: '' })}>${t('sign_out')}</button>`}</p>
     </form>
   </details>`;
 }

@@ -212,13 +212,17 @@ function nameReference(node: JsonSchema, { root, names }: Run, note: (text: stri
 function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`(arguments): ${text}`);
   const followed = dereference(schema, schema) ?? {};
-  const { $ref: _, allOf, anyOf, oneOf, enum: __, const: ___, nullable: ____, ...root } = followed;
+  const { $ref: _, allOf, anyOf, oneOf, enum: listed, const: only, nullable: __, ...root } = followed;
   const types = typesOf(root);
   if (types.length > 0 && !types.includes('object')) {
     note(`the root is of type ${types.join(' or ')}, but arguments are always an object: any is taken`);
     const { description } = root;
     return withoutUndefined({ description, type: 'object', properties: {}, additionalProperties: true });
   }
+  if (root.type !== undefined && types.length === 0)
+    note(`the root is of type ${showJson(root.type)}, but arguments are always an object: taken as one`);
+  if ((listed ?? only) !== undefined)
+    note('the values that the root lists are not shown to a model; they are checked all the same');
   const hasForms = (allOf ?? anyOf ?? oneOf) !== undefined;
   if (hasForms) note('the forms of the root are not shown to a model; they are checked all the same');
   const { properties = {} } = root;

@@ -244,7 +244,7 @@ function toWritten(
   if (missing.length > 0) {
     const what = missing.map(({ tool, name }) => describe(tool, name));
     const question = renderPhrase('missing', request, { what: [...new Set(what)].join('; ') });
-    return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))] };
+    return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))], unserved };
   }
   const steps = drafts.map(({ tool, missing: _, serves: __, taken: ___, ...step }) => ({ ...step, tool: tool.name }));
   const checked = checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });

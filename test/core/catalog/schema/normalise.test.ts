@@ -106,6 +106,36 @@ describe('what needs no word', () => {
   });
 });
 
+describe('a root that is no object', () => {
+  const noObject = 'but arguments are always an object';
+  it.each<[string, object, string[]]>([
+    ['a list', { type: 'array' }, [`(arguments): the root is of type array, ${noObject}: any is taken`]],
+    [
+      'behind a reference',
+      { $ref: '#/$defs/a', $defs: { a: { type: 'string' } } },
+      [`(arguments): the root is of type string, ${noObject}: any is taken`],
+    ],
+    [
+      'of a type that is none',
+      { type: 'dict' },
+      [`(arguments): the root is of type "dict", ${noObject}: taken as one`],
+    ],
+    [
+      'an enum',
+      { enum: ['a'] },
+      ['(arguments): the values that the root lists are not shown to a model; they are checked all the same'],
+    ],
+    [
+      'a constant',
+      { const: 5 },
+      ['(arguments): the values that the root lists are not shown to a model; they are checked all the same'],
+    ],
+    ['without a type, which is one', { properties: {} }, []],
+  ])('is told: %s', (_, schema, notes) => {
+    expect(normaliseArguments({ ...schema }).notes).toEqual(notes);
+  });
+});
+
 describe('references', () => {
   const tree = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/definitions/tree' } } } };
 
