@@ -114,7 +114,7 @@ export function stepOf(id: string): string {
   return id.replace(/\[\d+\]$/u, '');
 }
 
-const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
+export const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 const attemptSchema = z.object({

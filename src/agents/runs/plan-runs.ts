@@ -1,4 +1,5 @@
 /** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope } from '../../core/catalog/scope.js';
@@ -14,6 +15,7 @@ import { fillInputs } from './fill-inputs.js';
 import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
+import { type ListedRun, type RunQuery, type ShownRun, toListed, toShown } from './run-view.js';
 import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
@@ -69,6 +71,12 @@ export interface PlanRuns {
   run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
   /** Goes on with a run that waited for an approval, was cancelled or broke off. */
   resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
+  /** Stops the steps of a run that this process runs, and waits until they have ended. It can be resumed. */
+  cancel(id: string, ask?: AskOptions): Promise<ShownRun>;
+  /** As it is kept, for whoever may see the runs of its user; undefined: there is none. */
+  get(id: string): Promise<ShownRun | undefined>;
+  /** Newest first. */
+  list(query: RunQuery): Promise<ListedRun[]>;
 }
 
 export interface PlanRunParts {
@@ -81,14 +89,33 @@ export interface PlanRunParts {
   planner?: Pick<Planner, 'plan'> | undefined;
   /** Results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
+  /** Of what is kept. Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
 }
 
-export function createPlanRuns({ router, sandbox, catalog, store, planner, kept, maxBytes }: PlanRunParts): PlanRuns {
+/** A run of this process; `ended` is fulfilled whatever became of it. */
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+export function createPlanRuns({
+  router,
+  sandbox,
+  catalog,
+  store,
+  planner,
+  kept,
+  maxBytes,
+  clock,
+}: PlanRunParts): PlanRuns {
+  const running = new Map<string, Running>();
+
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
     const { isRepeatable, secretsOf } = createToolRunner(sandbox, tools);
     const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent };
+    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent, clock };
   }
 
   return {
@@ -105,7 +132,10 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, kept,
           withOutputs: replanWithOutputs,
           ...(ask.signal ? { signal: ask.signal } : {}),
         });
-      return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
+      const runId = randomUUID();
+      return stoppable(runId, ask, (signal) =>
+        runPlan(plan, { ...optionsFor(session, ask), signal, runId, dryRun, retry: { retries }, replan }),
+      );
     },
 
     async resume(id, { repeat, arguments: given }, ask = {}) {
@@ -113,9 +143,53 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, kept,
       const isOther = ask.session !== undefined && ask.session !== stored?.session;
       if (!stored?.session || isOther) throw unknownRun(id);
       const session = await sessionOf(stored.session, id, ask);
-      return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
+      return stoppable(id, ask, (signal) =>
+        resumePlan(id, { ...optionsFor(session, ask), signal, repeat, arguments: given }),
+      );
+    },
+
+    async cancel(id, ask = {}) {
+      const { session } = (await store.get(id)) ?? {};
+      if (!session) throw unknownRun(id);
+      await sessionOf(session, id, ask);
+      const one = running.get(id);
+      if (!one) throw new WinnowError('conflict', `The plan run "${id}" is not run by this server now.`);
+      one.stop.abort();
+      await one.ended;
+      const shown = await show(id);
+      if (!shown) throw unknownRun(id);
+      return shown;
+    },
+
+    get: show,
+
+    async list(query) {
+      const at = new Date().toISOString();
+      return (await store.list(query)).map((record) => toListed(record, at));
     },
   };
+
+  async function show(id: string): Promise<ShownRun | undefined> {
+    const record = await store.get(id);
+    return record && toShown(record, new Date().toISOString());
+  }
+
+  /** A second one of the same run is turned away by the store. */
+  async function stoppable(
+    id: string,
+    { signal }: AskOptions,
+    work: (signal: AbortSignal) => Promise<PlanRun>,
+  ): Promise<PlanRun> {
+    const stop = new AbortController();
+    const ended = work(signal ? AbortSignal.any([signal, stop.signal]) : stop.signal);
+    if (running.has(id)) return ended;
+    running.set(id, { stop, ended: ended.catch(() => undefined) });
+    try {
+      return await ended;
+    } finally {
+      running.delete(id);
+    }
+  }
 
   /** @throws WinnowError `not_found`; `conflict` where it was changed since; `invalid_request` */
   async function planOf(what: Pick<RunPlanRequest, 'plan' | 'kept'>, user: string | undefined): Promise<ParsedPlan> {

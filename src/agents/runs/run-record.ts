@@ -8,6 +8,7 @@ import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
+import { instantSchema } from '../contracts.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
 import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
@@ -55,6 +56,8 @@ export interface RecordOptions {
   secretsOf?: SecretsOf | undefined;
   /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
+  /** For the times that are kept; leases go by the clock of the machine. Default: that one. */
+  clock?: (() => Date) | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
   onLost: () => void;
 }
@@ -65,11 +68,16 @@ const storedPlanSchema = z.object({
   generation: z.int().min(0),
   earlier: planRunSchema.shape.earlier,
 });
-const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
+const storedStepSchema = stepStateSchema.extend({
+  generation: z.int().min(0),
+  updatedAt: instantSchema.optional().describe('Since when it is in this state.'),
+});
+/** A step as it is kept. */
+export const keptStepSchema = storedStepSchema.omit({ generation: true });
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const DEFAULT_LEASE_MS = 30_000;
-const now = () => new Date().toISOString();
+const machineClock = () => new Date();
 const unknown: SecretsOf = () => undefined;
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
 
@@ -80,8 +88,8 @@ interface Start {
 
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session, secretsOf = unknown } = options;
-  const at = now();
+  const { store, user, session, secretsOf = unknown, clock = machineClock } = options;
+  const at = clock().toISOString();
   const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0 }, options);
@@ -92,14 +100,23 @@ export async function loadRecord(id: string, options: RecordOptions): Promise<Ru
   const found = await options.store?.get(id);
   // Whose run it is must fit, and a wrong user learns no more than that there is none.
   if (!found || found.user !== options.user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
-  return startRecord(parseStored(found), options, true);
+  return startRecord(toStart(found), options, true);
 }
 
-function parseStored(record: PlanRunRecord): Start {
-  const { plan, generation, earlier } = storedPlanSchema.parse(record.plan);
-  const stored = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
-  const current = stored.filter((state) => state.generation === generation);
-  const steps = Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state]));
+export type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
+export type KeptStep = z.output<typeof keptStepSchema>;
+
+/** A run of the store, with the steps of its plan of now. */
+export function parseStored(record: Pick<PlanRunRecord, 'plan' | 'steps'>): StoredRun {
+  const stored = storedPlanSchema.parse(record.plan);
+  const states = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
+  const current = states.filter(({ generation }) => generation === stored.generation);
+  return { ...stored, steps: Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state])) };
+}
+
+function toStart(record: PlanRunRecord): Start {
+  const { plan, generation, earlier, steps: kept } = parseStored(record);
+  const steps = Object.fromEntries(Object.entries(kept).map(([id, { updatedAt: _, ...state }]) => [id, state]));
   return { run: { id: record.id, state: 'running', plan, steps, earlier, notes: [] }, generation };
 }
 
@@ -107,11 +124,12 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
   const lease = await takeLease(start.run.id, options);
   // Read again under the lease: the process that had it may have gone on until a moment ago.
   const fresh = isLoaded ? await options.store?.get(start.run.id) : undefined;
-  return buildRecord(fresh ? parseStored(fresh) : start, lease, options);
+  return buildRecord(fresh ? toStart(fresh) : start, lease, options);
 }
 
 function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
-  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
+  const now = () => clock().toISOString();
   const { id } = run;
   const notes = [...run.notes];
   let { plan, earlier, state } = run;
@@ -148,7 +166,8 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     async setStep(given) {
       lease.assertHeld();
       const step = withinRoom(given, [...states.values()], maxBytes);
-      await store?.setStep(id, { id: step.id, state: { ...hideState(step), generation }, at: now() });
+      const at = now();
+      await store?.setStep(id, { id: step.id, state: { ...hideState(step), generation, updatedAt: at }, at });
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
