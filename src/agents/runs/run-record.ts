@@ -27,6 +27,8 @@ export interface RunRecord {
   readonly states: ReadonlyMap<string, StepState>;
   readonly earlier: PlanRun['earlier'];
   readonly plan: ParsedPlan;
+  /** Of the plan as a whole, used for this run; a new plan has none. */
+  readonly approval: string | undefined;
   setStep(state: StepState): Promise<void>;
   setState(state: RunState): Promise<void>;
   /** Puts secrets that were not kept into the plan again, in this process alone. @throws WinnowError `invalid_request` */
@@ -49,6 +51,8 @@ export interface RecordOptions {
   store?: PlanRuns | undefined;
   user?: string | undefined;
   session?: string | undefined;
+  /** Of the plan of a new run as a whole, used for it. Default: each step that needs one asks. */
+  approval?: string | undefined;
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
   leaseMs?: number | undefined;
@@ -67,6 +71,7 @@ const storedPlanSchema = z.object({
   plan: planRunSchema.shape.plan,
   generation: z.int().min(0),
   earlier: planRunSchema.shape.earlier,
+  approval: z.string().optional(),
 });
 const storedStepSchema = stepStateSchema.extend({
   generation: z.int().min(0),
@@ -84,15 +89,16 @@ const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0
 interface Start {
   readonly run: PlanRun;
   readonly generation: number;
+  readonly approval?: string | undefined;
 }
 
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session, secretsOf = unknown, clock = machineClock } = options;
+  const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
   const at = clock().toISOString();
-  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier };
+  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier, approval };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
-  return startRecord({ run, generation: 0 }, options);
+  return startRecord({ run, generation: 0, approval }, options);
 }
 
 /** @throws WinnowError `not_found`; `conflict` while another process runs it */
@@ -115,9 +121,9 @@ export function parseStored(record: Pick<PlanRunRecord, 'plan' | 'steps'>): Stor
 }
 
 function toStart(record: PlanRunRecord): Start {
-  const { plan, generation, earlier, steps: kept } = parseStored(record);
+  const { plan, generation, earlier, approval, steps: kept } = parseStored(record);
   const steps = Object.fromEntries(Object.entries(kept).map(([id, { updatedAt: _, ...state }]) => [id, state]));
-  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes: [] }, generation };
+  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes: [] }, generation, approval };
 }
 
 async function startRecord(start: Start, options: RecordOptions, isLoaded = false): Promise<RunRecord> {
@@ -127,13 +133,18 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
   return buildRecord(fresh ? toStart(fresh) : start, lease, options);
 }
 
-function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
+function buildRecord(
+  { run, generation: first, approval: granted }: Start,
+  lease: Lease,
+  options: RecordOptions,
+): RunRecord {
   const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
   const now = () => clock().toISOString();
   const { id } = run;
   const notes = [...run.notes];
   let { plan, earlier, state } = run;
   let generation = first;
+  let approval = granted;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
   const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
@@ -151,6 +162,9 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     },
     get plan() {
       return plan;
+    },
+    get approval() {
+      return approval;
     },
     get earlier() {
       return earlier;
@@ -190,6 +204,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       };
       await store?.setState(id, { state: 'running', plan: stored, at: now() });
       generation += 1;
+      approval = undefined;
       earlier = before;
       plan = next;
       states = new Map(plan.steps.map((step) => [step.id, pending(step.id)]));

@@ -42,6 +42,7 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
     .describe(
       'Step id -> what is known of it; none yet of a step that waits for others. `s2[0]`: the first item of a loop.',
     ),
+  approval: z.string().optional().describe('Of the plan as a whole, under which it runs.'),
   waitsFor: z
     .array(z.object({ step: z.string(), approval: z.string() }))
     .describe('Approvals that nobody has decided on.'),
@@ -59,12 +60,12 @@ export function toListed({ plan: stored, ...record }: Omit<PlanRunRecord, 'steps
 
 /** @param at the instant of now, by the clock of the machine */
 export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecord, at: string): ShownRun {
-  const { plan, earlier, steps } = parseStored({ plan: stored, steps: states });
+  const { plan, earlier, approval, steps } = parseStored({ plan: stored, steps: states });
   const waitsFor = Object.values(steps).flatMap(({ id: step, status, approval }) =>
     status === 'needs_approval' && approval !== undefined ? [{ step, approval }] : [],
   );
   const added = earlier ? newReach(plan, earlier.plan) : [];
-  return shownRunSchema.parse({ ...commonOf(record, at), plan, steps, earlier, waitsFor, added });
+  return shownRunSchema.parse({ ...commonOf(record, at), plan, steps, earlier, approval, waitsFor, added });
 }
 
 function commonOf({ leaseUntil, ...record }: Omit<PlanRunRecord, 'plan' | 'steps'>, at: string) {

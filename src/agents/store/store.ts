@@ -87,6 +87,8 @@ export interface ApprovalRecord {
   readonly argumentsHash: string;
   /** Other arguments than asked for, as shown, for which alone the grant holds. */
   readonly granted?: GrantedArguments;
+  /** Of an approval of a plan as a whole, as shown. */
+  readonly plan?: unknown;
   /** Where the call goes, in words, and its risk; absent in what was there before. */
   readonly runs?: { readonly where: string; readonly risk: string };
   readonly policyVersion: string;

@@ -48,6 +48,13 @@ function renderPlan({ steps, unserved, confidence, goal }, t) {
   </section>`;
 }
 
+/** How often a step runs, and when. @param {{each?: string | undefined, when?: {value: string, is: string, to?: unknown} | undefined}} step @param {Words} t */
+export const renderControl = ({ each, when }, t) => [
+  each !== undefined && html`<p>${t('each_of')} <code>${each}</code></p>`,
+  when &&
+    html`<p>${t('only_when')} <code>${when.value}</code> ${t.of('is', when.is)} ${when.to !== undefined && html`<code>${JSON.stringify(when.to)}</code>`}</p>`,
+];
+
 /** What the graph takes of a step. @typedef {Pick<Step, 'id' | 'tool' | 'arguments' | 'dependsOn'> & {each?: string | undefined, when?: {value: string} | undefined}} DrawnStep */
 
 /**

@@ -2,7 +2,7 @@
 import { formatDate, formatDuration, formatJson, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderArguments } from './arguments.js';
-import { renderGraph } from './result.js';
+import { renderControl, renderGraph } from './result.js';
 import { parseObject, renderFailure, renderTable } from './shell.js';
 
 /** @import { ListedRun, ShownRun } from '../../../agents/runs/run-view.ts' */
@@ -168,12 +168,11 @@ function renderActions({ state, isInterrupted, steps, plan }, { t, isBusy, onRes
 
 /** With the items of a loop below it. @param {PlannedStep} step @param {ShownRun} run @param {Words} t */
 function renderStep(step, { steps }, t) {
-  const { id, tool, purpose, dependsOn, each, when } = step;
+  const { id, tool, purpose, dependsOn } = step;
   const items = Object.values(steps).filter((state) => state.id.startsWith(`${id}[`));
   return html`<li class="card" data-plan-step=${id}>
     <p><b>${id}</b> <code>${tool}</code> <small>${purpose}</small> ${dependsOn.length > 0 && html`<small>${t('after', { steps: dependsOn.join(', ') })}</small>`}</p>
-    ${each !== undefined && html`<p>${t('each_of')} <code>${each}</code></p>`}
-    ${when && html`<p>${t('only_when')} <code>${when.value}</code> ${t.of('is', when.is)} ${when.to !== undefined && html`<code>${JSON.stringify(when.to)}</code>`}</p>`}
+    ${renderControl(step, t)}
     ${renderStepState(steps[id], step, t)}
     ${items.length > 0 && html`<ol>${items.map((item) => html`<li class="card" data-item=${item.id}><p><b>${item.id}</b></p>${renderStepState(item, step, t)}</li>`)}</ol>`}
   </li>`;
