@@ -166,7 +166,8 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
 
   /** One question for one call, however often it is asked. */
   async function open(request: ApprovalRequest, user: string): Promise<Opened | Refused> {
-    const bytes = Buffer.byteLength(JSON.stringify(request.arguments) + JSON.stringify(request.plan?.steps ?? ''));
+    const shown = request.plan ? [request.arguments, request.plan] : request.arguments;
+    const bytes = Buffer.byteLength(JSON.stringify(shown));
     if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
     const asked = newApproval(request, user);
     const approval = await store.request(asked, quotas.pendingApprovals);

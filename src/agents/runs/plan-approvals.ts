@@ -55,6 +55,11 @@ export interface PlanApprovalParts {
 
 type Step = ApprovedPlan['steps'][number];
 type Refused = Extract<ApprovalOutput, { ok: false }>;
+/** A step, and its arguments as they stand in the plan, without secrets. */
+interface Written {
+  readonly step: ParsedStep;
+  readonly written: Record<string, unknown>;
+}
 /** A step as it is shown, or what is in its way. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
 
@@ -91,15 +96,16 @@ export function createPlanApprovals({
   /** All steps, or the first that could not run. */
   async function showSteps(situation: Situation, plan: ParsedPlan) {
     const shown = [];
-    for (const step of plan.steps) {
-      const one = await showStep(situation, plan, step);
+    const hidden = hide(plan, situation);
+    for (const [at, step] of plan.steps.entries()) {
+      const one = await showStep(situation, plan, { step, written: hidden.steps[at]?.arguments ?? {} });
       if (!one.ok) return one;
       shown.push(one);
     }
     return shown;
   }
 
-  async function showStep(situation: Situation, plan: ParsedPlan, step: ParsedStep): Promise<Shown> {
+  async function showStep(situation: Situation, plan: ParsedPlan, { step, written }: Written): Promise<Shown> {
     const { id, tool: name, purpose, dependsOn, each, when } = step;
     const known = resolveArguments(step, { states: new Map(), inputs: plan.inputs });
     const isWhole = each === undefined && known.unresolved.length === 0 && known.issues.length === 0;
@@ -112,7 +118,7 @@ export function createPlanApprovals({
     if (isWhole && !prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
     const given = isWhole
       ? { arguments: { ...Object(looked.shown) }, sources: looked.sources, argumentsHash, risk: decision.risk }
-      : { arguments: step.arguments, sources: sourcesOf(step, rootsOf(plan, step)), risk: tool.risk };
+      : { arguments: written, sources: sourcesOf(step, rootsOf(plan, step)), risk: tool.risk };
     const shown = { id, tool: name, purpose, dependsOn, each, when, where: destinationOf(tool), ...given };
     return { ok: true, step: shown, needsApproval: decision.decision === 'needs_approval' };
   }
@@ -122,12 +128,8 @@ export function createPlanApprovals({
     { name, hash, plan }: AskedPlan,
     { steps, reason }: { steps: readonly Step[]; reason?: string | undefined },
   ): Promise<ApprovalRequest> {
-    const { session, find } = situation;
-    const hiding = createHiding((one) => {
-      const tool = find(one);
-      return tool && secretsIn(tool);
-    });
-    const inputs = Object.entries(hiding.plan(plan).inputs ?? {}).map(([input, { value }]) => [input, value]);
+    const { session } = situation;
+    const inputs = Object.entries(hide(plan, situation).inputs ?? {}).map(([input, { value }]) => [input, value]);
     const shown = { arguments: Object.fromEntries(inputs), plan: { name, hash, goal: plan.goal, steps: [...steps] } };
     const risk = RISKS.findLast((one) => steps.some((step) => step.risk === one)) ?? 'high';
     return {
@@ -144,6 +146,15 @@ export function createPlanApprovals({
       reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(reason)}`,
     };
   }
+}
+
+/** Without what the tools of now mark secret. */
+function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
+  const hiding = createHiding((name) => {
+    const tool = find(name);
+    return tool && secretsIn(tool);
+  });
+  return hiding.plan(plan);
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);

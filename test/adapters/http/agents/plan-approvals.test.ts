@@ -272,6 +272,21 @@ describe('a plan that is approved as a whole', () => {
     expect(statusOf(await run({ approval }))).toMatchObject({ s2: 'done', 's3[0]': 'needs_approval' });
   });
 
+  it('masks what a tool marks secret since the plan was kept, and is too large to be shown where it is', async () => {
+    const { keep, request, now } = await start({ more: { options: { quotas: { approvalBytes: 6_000 } } } });
+    const schemaWith = (pin: object) => ({
+      inputSchema: { type: 'object', properties: { path: { type: 'string' }, pin } },
+    });
+    now.change('file_delete', schemaWith({ type: 'string' }));
+    const open = { ...STEPS[2], arguments: { path: '${s1.path}', pin: 'hunter-22' } };
+    const { hash } = await keep({ ...PLAN, steps: [STEPS[0], STEPS[1], open] });
+    now.change('file_delete', schemaWith({ type: 'string', format: 'password' }));
+    const { approval } = await request();
+    expect(approval.plan.steps[2].arguments).toEqual({ path: '${s1.path}', pin: '[masked]' });
+    await keep({ ...PLAN, goal: 'x'.repeat(6_000) }, { replaces: hash });
+    expect(await request()).toMatchObject({ ok: false, code: 'approval_too_large' });
+  });
+
   it('is bound to its secrets, and shows none', async () => {
     const pin = { type: 'string', format: 'password' };
     const tools = [createTool('file_delete', { properties: { pin } }, undefined, { risk: 'high' })];
