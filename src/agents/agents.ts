@@ -210,6 +210,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       kept: keptPlans,
       planner: replanner,
       maxBytes: options?.quotas?.runBytes,
+      clock,
     }),
     telemetry: (query) => reportTelemetry(store.journal, query),
     answers: createKeptAnswers({

@@ -17,10 +17,9 @@ import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
-import { createHiding } from './runs/mask-secrets.js';
+import { createHiding, secretsIn } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
-import { secretsIn } from './runs/tool-runner.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
 /** More of one user would be a library, which belongs into a repository. */

@@ -1,6 +1,7 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
 import { withoutUndefined } from '../core/catalog/schema/json.js';
-import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
+import type { Asked, Passed, Stopped } from './calls/call-gate.js';
+import { callKey } from './calls/definition.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';

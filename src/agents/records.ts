@@ -13,15 +13,43 @@ import {
   refusedSchema,
   riskSchema,
 } from './contracts.js';
+import { conditionSchema } from './runs/plan-run.js';
 
 // --- approvals ---
 const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
 const GRANTS = ['once', 'session'] as const;
+export const approvedPlanSchema = z.object({
+  name: z.string(),
+  hash: z.string().describe('Of the plan as it is kept.'),
+  goal: z.string(),
+  steps: z.array(
+    z.object({
+      id: z.string(),
+      tool: z.string(),
+      purpose: z.string(),
+      arguments: z.record(z.string(), z.unknown()).describe('As they will run, secrets masked; or with references.'),
+      sources: argumentSourcesSchema.optional(),
+      dependsOn: z.array(z.string()),
+      each: z.string().optional(),
+      when: conditionSchema.optional(),
+      where: z.string(),
+      risk: riskSchema,
+      argumentsHash: z
+        .string()
+        .optional()
+        .describe(
+          'Of a step that the grant covers. Absent: it takes values of results, and asks by itself when they are known.',
+        ),
+    }),
+  ),
+});
+export type ApprovedPlan = z.infer<typeof approvedPlanSchema>;
 export const approvalSchema = z.object({
   id: z.string(),
   session: z.string(),
   user: z.string().describe('Who asks.'),
-  tool: z.string(),
+  tool: z.string().describe('Its name; of a plan as a whole, `plan NAME`.'),
+  plan: approvedPlanSchema.optional().describe('Of an approval of a plan as a whole; `arguments` are its inputs.'),
   arguments: z
     .unknown()
     .describe(

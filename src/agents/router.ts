@@ -2,15 +2,15 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
-import { toWinnowError } from '../core/errors.js';
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
 import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
-import { type Approvals, createApprovals } from './approvals/approvals.js';
+import { type Approvals, createApprovals, type PlanGrant } from './approvals/approvals.js';
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { createReview } from './approvals/review.js';
-import { callValues, createCallGate, type Passed } from './calls/call-gate.js';
+import { createCallGate, type Passed } from './calls/call-gate.js';
+import { callValues, runCall } from './calls/run-call.js';
 import {
   type Caller,
   type CallInput,
@@ -48,6 +48,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
+import { createPlanApprovals, type PlanApprovals } from './runs/plan-approvals.js';
 import type { CallFailure } from './sandbox/failure.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
@@ -62,6 +63,8 @@ export interface AskOptions {
 export interface CallAskOptions extends AskOptions {
   /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
+  /** Of a run whose plan was approved as a whole. Only runs of plans say so: it is no part of what a caller sends. */
+  plan?: PlanGrant | undefined;
   /** Told what the tool says of its progress, and what its server logs, while it runs. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
   onLog?: ((message: LogMessage) => void) | undefined;
@@ -90,7 +93,8 @@ export interface Router {
    * this hour does not matter yet; what could never be allowed is refused with the code that the call would get.
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
-  readonly approvals: Omit<Approvals, 'pass' | 'ask'>;
+  readonly approvals: Omit<Approvals, 'pass' | 'ask' | 'covers'>;
+  readonly planApprovals: PlanApprovals;
   /** Changes when a list of the enabled tools would show something else; it is not in the audit. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
   /**
@@ -137,7 +141,7 @@ export function createRouter(parts: RouterParts): Router {
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
     review: createReview(store.approvals),
   });
-  const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
+  const { pass: _pass, ask: _ask, covers: _covers, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
   const removeOld = createRetention(store, parseRetention(parts.options?.retention), clock);
@@ -153,6 +157,7 @@ export function createRouter(parts: RouterParts): Router {
   return {
     ...sessions,
     approvals: openApprovals,
+    planApprovals: createPlanApprovals({ situationOf, gate, approvals, digest, ledger }),
 
     async search(id, input, ask = {}) {
       const request = parseInput(searchInputSchema, input);
@@ -224,7 +229,7 @@ export function createRouter(parts: RouterParts): Router {
       const began = performance.now();
       const about = { 'winnow.tool': request.tool };
       const passed = await withSpan('winnow.decide', about, () =>
-        gate.pass(situation, { ...request, sources: ask.sources }),
+        gate.pass(situation, { ...request, sources: ask.sources, plan: ask.plan }),
       );
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
@@ -235,7 +240,7 @@ export function createRouter(parts: RouterParts): Router {
       const { signal, onProgress, onLog } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
       const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
-      const result = await withSpan('winnow.call', about, () => run(asked));
+      const result = await withSpan('winnow.call', about, () => runCall(parts.execute, asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
@@ -279,21 +284,5 @@ export function createRouter(parts: RouterParts): Router {
     const session = await store.sessions.get(id);
     if (!session) return { ...SESSION_ENDED, ok: false };
     return gate.findRefusal(await situationOf(id, caller, LOOK), passed);
-  }
-
-  async function run(request: Parameters<RouterParts['execute']>[0]): Promise<CallResult> {
-    try {
-      return await parts.execute(request);
-    } catch (error) {
-      // The gate is passed and the call is in the audit: what happens now must be there, too.
-      const { code, message } = toWinnowError(error);
-      const reason = code === 'internal' ? 'The tool could not be run.' : message;
-      return {
-        ok: false,
-        code: code === 'cancelled' ? 'cancelled' : 'tool_failed',
-        reason,
-        next: 'Try again, or use another tool.',
-      };
-    }
   }
 }

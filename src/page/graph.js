@@ -26,7 +26,7 @@ export function drawPlan(steps, title) {
       ) => svg`<g class=${one.state} data-step=${one.id} data-state=${one.state} transform="translate(${one.x - BOX.width / 2} ${one.y - BOX.height / 2})">
         <title>${one.id}: ${one.tool}</title>
         <rect width=${BOX.width} height=${BOX.height} rx="8"></rect>
-        <text class="tone" x="12" y="18">${one.id} ${MARKS[one.state]}</text>
+        <text class="tone" x="12" y="18">${one.id} ${one.mark ?? MARKS[one.state]}</text>
         ${breakName(one.tool).map((line, at) => svg`<text x="12" y=${33 + 13 * at}>${line}</text>`)}
       </g>`,
     )}

@@ -13,8 +13,10 @@ import {
   type Approval,
   type ApprovalOutput,
   type ApprovalQuery,
+  type ApprovedPlan,
   type AuditEntry,
   approvalQuerySchema,
+  approvedPlanSchema,
   type BareEntry,
   type GrantInput,
   grantInputSchema,
@@ -44,6 +46,8 @@ export interface ApprovalRequest {
   readonly user: string | undefined;
   readonly tool: string;
   readonly arguments: unknown;
+  /** In place of a call: the plan as a whole is asked for, and `argumentsHash` binds all that is shown of it. */
+  readonly plan?: ApprovedPlan;
   /** Shown, and no part of what binds. */
   readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
@@ -54,12 +58,23 @@ export interface ApprovalRequest {
 
 export type Passed = { ok: true; approval: string } | CallRefused;
 
+/** A step of a run for which the approval of its plan was used. */
+export interface PlanGrant {
+  readonly approval: string;
+  readonly step: string;
+}
+
 /** Other arguments, as they would be granted, or why they can't be. */
 export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<PreparedArguments, { ok: false }>;
 
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
   pass(request: ApprovalRequest, id?: string): Promise<Passed>;
+  /**
+   * Whether the approval of a plan, used for the run that makes this call, shows just this call as that step.
+   * @param versionOf what policy and tools of these names are now
+   */
+  covers(request: ApprovalRequest, grant: PlanGrant, versionOf: (tools: readonly string[]) => string): Promise<boolean>;
   /** Asks ahead, or finds what was asked for the same call already; uses nothing. */
   ask(request: ApprovalRequest): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
@@ -108,6 +123,15 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
       return refuseMisfit(approval, request) ?? use(approval);
     },
 
+    async covers({ session, tool, argumentsHash }, { approval: id, step }, versionOf) {
+      const approval = await store.get(id);
+      const plan = approvedPlanSchema.safeParse(approval?.plan).data;
+      if (!approval || !plan || approval.session !== session || approval.state !== 'used') return false;
+      const { expiresAt, policyVersion } = approval;
+      if (expiresAt <= now() || versionOf(plan.steps.map((one) => one.tool)) !== policyVersion) return false;
+      return plan.steps.some((one) => one.id === step && one.tool === tool && one.argumentsHash === argumentsHash);
+    },
+
     async ask(request) {
       const { user } = request;
       if (user === undefined) return nobodyAsks();
@@ -142,7 +166,8 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
 
   /** One question for one call, however often it is asked. */
   async function open(request: ApprovalRequest, user: string): Promise<Opened | Refused> {
-    const bytes = Buffer.byteLength(JSON.stringify(request.arguments));
+    const shown = request.plan ? [request.arguments, request.plan] : request.arguments;
+    const bytes = Buffer.byteLength(JSON.stringify(shown));
     if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
     const asked = newApproval(request, user);
     const approval = await store.request(asked, quotas.pendingApprovals);

@@ -37,6 +37,10 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
       next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
     });
   if (state === 'refused') return undefined;
+  if (approval.plan && (grant === 'session' || asked.arguments))
+    return refused('approval_not_allowed', 'A plan is granted as it is shown, for one run.', {
+      next: 'Grant it once, or refuse it.',
+    });
   if (grant === 'session' && !sessionGrants)
     return refused('approval_not_allowed', 'The policy allows grants for one call only.', {
       next: 'Grant it once.',

@@ -1,17 +1,37 @@
 /** What whoever decided has changed, where the call goes and how it differs from the last approved one, as lines for people. */
 import { type ArgumentDifference, differencesOf } from '../argument-sources.js';
-import type { Approval } from '../records.js';
+import type { Approval, ApprovedPlan } from '../records.js';
 
-type Reviewed = Pick<Approval, 'arguments' | 'granted' | 'decidedBy' | 'runs' | 'last'>;
+type Reviewed = Pick<Approval, 'arguments' | 'granted' | 'decidedBy' | 'plan' | 'runs' | 'last'>;
 
-export function renderReview({ arguments: asked, granted, decidedBy, runs, last }: Reviewed): string[] {
+export function renderReview({ arguments: asked, granted, decidedBy, plan, runs, last }: Reviewed): string[] {
   const edits = granted ? differencesOf(asked, granted.arguments).map(renderDifference) : [];
   const edited = granted ? [`${decidedBy} granted other arguments than asked for`, ...edits] : [];
-  const where = [...edited, ...(runs ? [`runs: ${runs.where}, ${runs.risk} risk`] : [])];
+  const steps = plan?.steps.flatMap(renderStep) ?? [];
+  const where = [...edited, ...steps, ...(runs ? [`runs: ${runs.where}, ${runs.risk} risk`] : [])];
   if (!last) return where;
   const like = last.differences.length === 0 ? 'the same arguments as' : 'differs from';
   const lines = last.differences.map(({ argument, before, now }) => renderDifference({ argument, before, now }));
   return [...where, `${like} the call that ${last.decidedBy} approved at ${last.decidedAt}`, ...lines];
+}
+
+/** Of a plan as a whole; how the step depends on results stands with it. */
+function renderStep({
+  id,
+  tool,
+  arguments: given,
+  each,
+  when,
+  where,
+  risk,
+  argumentsHash,
+}: ApprovedPlan['steps'][number]) {
+  const control = [
+    ...(each === undefined ? [] : [`for each of ${each}`]),
+    ...(when ? [`if ${when.value} is ${when.is}${when.to === undefined ? '' : ` ${JSON.stringify(when.to)}`}`] : []),
+    ...(argumentsHash === undefined ? ['asks by itself when its values are known'] : []),
+  ];
+  return [`${id} ${tool} ${JSON.stringify(given)}`, `  ${[where, `${risk} risk`, ...control].join(', ')}`];
 }
 
 function renderDifference({ argument, before, now }: ArgumentDifference): string {

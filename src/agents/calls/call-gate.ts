@@ -5,8 +5,8 @@
 import { bindingHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
-import type { ApprovalRequest, Approvals, EditedCall } from '../approvals/approvals.js';
-import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
+import type { ApprovalRequest, Approvals, EditedCall, PlanGrant } from '../approvals/approvals.js';
+import { canonicalJson } from '../approvals/canonical-json.js';
 import { destinationOf } from '../approvals/destination.js';
 import type { Digest } from '../approvals/keyed-digest.js';
 import { sourcesFor } from '../argument-sources.js';
@@ -18,6 +18,7 @@ import type { ApprovalOutput } from '../records.js';
 import type { CallFailure } from '../sandbox/failure.js';
 import type { Situation } from '../sessions/situation.js';
 import type { ApprovalRecord, Store } from '../store/store.js';
+import { callKey, definitionOf, planDefinitionOf } from './definition.js';
 import { hideSecrets } from './hide-secrets.js';
 import { type KeptSecrets, keepSecrets } from './keep-secrets.js';
 
@@ -27,6 +28,8 @@ export interface CallRequest {
   readonly approval?: string | undefined;
   /** Where the arguments come from, for a step of a plan. */
   readonly sources?: ArgumentSources | undefined;
+  /** Of a run whose plan was approved as a whole, for the first call of a step. */
+  readonly plan?: PlanGrant | undefined;
 }
 
 interface Judged {
@@ -50,7 +53,7 @@ export type Stopped = Judged & { readonly ok: false; readonly result: CallFailur
 export type Asked = Judged & { readonly result: ApprovalOutput };
 
 /** A call as it would run, and what the policy says of it. */
-interface Candidate extends Judged {
+export interface Candidate extends Judged {
   readonly tool: Tool | undefined;
   /** Undefined: the tool may not run whatever its arguments are, so they were not looked at. */
   readonly prepared: PreparedArguments | undefined;
@@ -68,7 +71,7 @@ interface Judging {
 
 export interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
-  approvals: Pick<Approvals, 'pass' | 'ask'>;
+  approvals: Pick<Approvals, 'pass' | 'ask' | 'covers'>;
   prepare: RouterParts['prepare'];
   digest: () => Promise<Digest>;
 }
@@ -81,6 +84,8 @@ export interface CallGate {
    * counts, as long as policy and tool are those that it was used under.
    */
   findRefusal(situation: Situation, passed: Passed): Promise<CallFailure | undefined>;
+  /** A call as it would be made later, and what the policy says of it. */
+  look(situation: Situation, request: CallRequest): Promise<Candidate>;
   /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
   /** Checks other arguments for a call that waits for its approval, as a call of the asker with them would be. */
@@ -106,7 +111,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       if (!prepared.ok) return stop(withoutOk(prepared));
       let approval: string | undefined;
       if (decision.decision === 'needs_approval') {
-        const passed = await approvals.pass(approvalFor(tool, situation, candidate), request.approval);
+        const passed = await passApproval(approvalFor(tool, situation, candidate), situation, request);
         if (!passed.ok) return stop(withoutOk(passed));
         approval = passed.approval;
       }
@@ -137,6 +142,8 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       if (decision.decision === 'deny') return { ...refusalOf(decision, name), ok: false };
       return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
     },
+
+    look: (situation, request) => judge(situation, request, { isAhead: true }),
 
     async ask(situation, request, reason) {
       const candidate = await judge(situation, request, { isAhead: true });
@@ -176,6 +183,14 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       return { ok: true, arguments: shown, argumentsHash };
     },
   };
+
+  /** By the approval of the plan where it shows this call, else by one of its own. */
+  async function passApproval(asked: ApprovalRequest, situation: Situation, { plan, approval: id }: CallRequest) {
+    const versionOf = (tools: readonly string[]) => planDefinitionOf(tools, situation);
+    if (plan && id === undefined && (await approvals.covers(asked, plan, versionOf)))
+      return { ok: true as const, approval: plan.approval };
+    return approvals.pass(asked, id);
+  }
 
   async function judge(situation: Situation, request: CallRequest, { isAhead, kept }: Judging): Promise<Candidate> {
     const name = request.tool;
@@ -229,11 +244,6 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
   }
 }
 
-/** Under which a call is recorded: a tool of the name that has another source or definition has made none. */
-export function callKey(tool: Tool): string {
-  return `${tool.name} ${bindingHash(tool)}`;
-}
-
 const USED_UP = {
   code: 'not_enabled',
   reason: 'It was enabled for one call, or for turns that are over.',
@@ -254,11 +264,6 @@ const REDEFINED = {
 
 const EDIT_AGAIN = 'Grant it with other arguments or as it was asked for, or refuse it.';
 
-/** Another definition or another destination under the same name is another tool. */
-function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
-  return `${policy.version}.${bindingHash(tool)}`;
-}
-
 function notNeeded(name: string): Refusal {
   return {
     code: 'approval_not_needed',
@@ -276,19 +281,4 @@ function prepareCopy(prepared: PreparedArguments): PreparedArguments {
 
 function withoutOk<Refused extends { ok: false }>({ ok: _, ...refusal }: Refused): Omit<Refused, 'ok'> {
   return refusal;
-}
-
-// What is kept of a call's values, and no secret: digests, enough to see that two were about the same.
-
-/** Of the arguments and of the top level of the result; only texts, numbers and booleans. */
-export function callValues(given: object, output: unknown): Record<string, string[]> {
-  const values = new Map<string, Set<string>>();
-  for (const source of [given, output]) {
-    if (typeof source !== 'object' || source === null || Array.isArray(source)) continue;
-    for (const [name, value] of Object.entries(source)) {
-      if (!['string', 'number', 'boolean'].includes(typeof value) || Number.isNaN(value)) continue;
-      values.set(name, (values.get(name) ?? new Set()).add(canonicalHash(value)));
-    }
-  }
-  return Object.fromEntries([...values].map(([name, digests]) => [name, [...digests]]));
 }

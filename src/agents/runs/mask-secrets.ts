@@ -4,8 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject } from '../../core/catalog/schema/json.js';
-import type { JsonSchema } from '../../core/catalog/tool.js';
+import { secretArgumentNames } from '../../core/catalog/schema/paths.js';
+import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
@@ -20,6 +22,14 @@ export interface Secrets {
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
 }
+export const secretsIn = oncePer(
+  ({ inputSchema: input, outputSchema: output }: Tool): Secrets => ({
+    names: [input, output ?? {}].flatMap(secretArgumentNames),
+    input,
+    output,
+  }),
+);
+
 /** @returns undefined of a tool that is not known */
 export type SecretsOf = (tool: string) => Secrets | undefined;
 

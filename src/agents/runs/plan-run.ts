@@ -11,7 +11,7 @@ const stepId = z
 
 /** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
 const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
-const conditionSchema = z.strictObject({
+export const conditionSchema = z.strictObject({
   value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
   is: z.enum(COMPARISONS).describe('`empty`: nothing, null, or a text, list or object without content.'),
   to: z
@@ -119,7 +119,7 @@ export function noteOfLeftOut({ notes = [] }: Pick<StepState, 'notes'>): string 
   return notes.find((note) => note.includes('limit runBytes'));
 }
 
-const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
+export const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 const attemptSchema = z.object({

@@ -1,4 +1,5 @@
 /** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope } from '../../core/catalog/scope.js';
@@ -7,13 +8,16 @@ import type { Planner } from '../../core/planner.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
+import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { PlanRuns as StoredRuns } from '../store/store.js';
 import { fillInputs } from './fill-inputs.js';
-import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
+import type { AskedPlan } from './plan-approvals.js';
+import { type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
+import { type ListedRun, type RunQuery, type ShownRun, toListed, toShown } from './run-view.js';
 import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
@@ -24,6 +28,12 @@ export const runPlanInputSchema = z
       .strictObject({ name: planNameSchema, hash: keptPlanSchema.shape.hash.optional() })
       .optional()
       .describe("In place of `plan`: a kept one of the session's user; with its hash, no other than that."),
+    approval: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('With `kept`: that of the plan as a whole with these inputs, which the run uses up.'),
     inputs: z
       .record(z.string(), z.unknown())
       .default({})
@@ -43,6 +53,10 @@ export const runPlanInputSchema = z
   .refine(({ plan, kept }) => (plan === undefined) !== (kept === undefined), {
     path: ['plan'],
     error: 'give a plan, or the name of one under `kept`: one of the two',
+  })
+  .refine(({ kept, approval }) => kept !== undefined || approval === undefined, {
+    path: ['approval'],
+    error: 'a plan that is not kept has no approval as a whole',
   });
 export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
@@ -54,6 +68,14 @@ export const resumePlanInputSchema = z.strictObject({
     .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
+
+export const planApprovalInputSchema = z.strictObject({
+  session: runPlanInputSchema.shape.session.describe('In which the plan will be run.'),
+  hash: keptPlanSchema.shape.hash.optional().describe('No other plan than that.'),
+  inputs: runPlanInputSchema.shape.inputs,
+  reason: requestApprovalInputSchema.shape.reason,
+});
+export type PlanApprovalRequest = z.output<typeof planApprovalInputSchema>;
 
 export interface RunOptions extends AskOptions {
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
@@ -69,6 +91,14 @@ export interface PlanRuns {
   run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
   /** Goes on with a run that waited for an approval, was cancelled or broke off. */
   resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
+  /** Asks for the approval of a kept plan as a whole, by its name. */
+  requestApproval(name: string, request: PlanApprovalRequest, ask?: AskOptions): Promise<ApprovalOutput>;
+  /** Stops the steps of a run that this process runs, and waits until they have ended. It can be resumed. */
+  cancel(id: string, ask?: AskOptions): Promise<ShownRun>;
+  /** As it is kept, for whoever may see the runs of its user; undefined: there is none. */
+  get(id: string): Promise<ShownRun | undefined>;
+  /** Newest first. */
+  list(query: RunQuery): Promise<ListedRun[]>;
 }
 
 export interface PlanRunParts {
@@ -81,21 +111,41 @@ export interface PlanRunParts {
   planner?: Pick<Planner, 'plan'> | undefined;
   /** Results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
+  /** Of what is kept. Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
 }
 
-export function createPlanRuns({ router, sandbox, catalog, store, planner, kept, maxBytes }: PlanRunParts): PlanRuns {
+/** A run of this process; `ended` is fulfilled whatever became of it. */
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+export function createPlanRuns({
+  router,
+  sandbox,
+  catalog,
+  store,
+  planner,
+  kept,
+  maxBytes,
+  clock,
+}: PlanRunParts): PlanRuns {
+  const running = new Map<string, Running>();
+
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
     const { isRepeatable, secretsOf } = createToolRunner(sandbox, tools);
     const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent };
+    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent, clock };
   }
 
   return {
-    async run({ session: id, dryRun, retries, request, replanWithOutputs, ...what }, ask = {}) {
+    async run({ session: id, dryRun, retries, request, replanWithOutputs, approval, ...what }, ask = {}) {
       const session = await router.session(id, ask);
       const { user } = session;
-      const plan = fillInputs(await planOf(what, user), what.inputs);
+      const found = what.plan ? { plan: what.plan } : await keptPlan(what.kept, user);
+      const plan = fillInputs(found.plan, what.inputs);
       if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
       const asked = request && { ...request, user, session: id };
       const replan =
@@ -105,7 +155,13 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, kept,
           withOutputs: replanWithOutputs,
           ...(ask.signal ? { signal: ask.signal } : {}),
         });
-      return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
+      // Last: what is refused before leaves the grant for another run.
+      if (approval !== undefined && 'hash' in found && !dryRun)
+        await router.planApprovals.use(id, { ...found, plan }, approval, ask);
+      const runId = randomUUID();
+      return stoppable(runId, ask, (signal) =>
+        runPlan(plan, { ...optionsFor(session, ask), signal, runId, approval, dryRun, retry: { retries }, replan }),
+      );
     },
 
     async resume(id, { repeat, arguments: given }, ask = {}) {
@@ -113,18 +169,67 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner, kept,
       const isOther = ask.session !== undefined && ask.session !== stored?.session;
       if (!stored?.session || isOther) throw unknownRun(id);
       const session = await sessionOf(stored.session, id, ask);
-      return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
+      return stoppable(id, ask, (signal) =>
+        resumePlan(id, { ...optionsFor(session, ask), signal, repeat, arguments: given }),
+      );
+    },
+
+    async requestApproval(name, { session: id, hash, inputs, reason }, ask = {}) {
+      const { user } = await router.session(id, ask);
+      const found = await keptPlan({ name, hash }, user);
+      return router.planApprovals.ask(id, { ...found, plan: fillInputs(found.plan, inputs) }, { ...ask, reason });
+    },
+
+    async cancel(id, ask = {}) {
+      const { session } = (await store.get(id)) ?? {};
+      if (!session) throw unknownRun(id);
+      await sessionOf(session, id, ask);
+      const one = running.get(id);
+      if (!one) throw new WinnowError('conflict', `The plan run "${id}" is not run by this server now.`);
+      one.stop.abort();
+      await one.ended;
+      const shown = await show(id);
+      if (!shown) throw unknownRun(id);
+      return shown;
+    },
+
+    get: show,
+
+    async list(query) {
+      const at = new Date().toISOString();
+      return (await store.list(query)).map((record) => toListed(record, at));
     },
   };
 
+  async function show(id: string): Promise<ShownRun | undefined> {
+    const record = await store.get(id);
+    return record && toShown(record, new Date().toISOString());
+  }
+
+  /** A second one of the same run is turned away by the store. */
+  async function stoppable(
+    id: string,
+    { signal }: AskOptions,
+    work: (signal: AbortSignal) => Promise<PlanRun>,
+  ): Promise<PlanRun> {
+    const stop = new AbortController();
+    const ended = work(signal ? AbortSignal.any([signal, stop.signal]) : stop.signal);
+    if (running.has(id)) return ended;
+    running.set(id, { stop, ended: ended.catch(() => undefined) });
+    try {
+      return await ended;
+    } finally {
+      running.delete(id);
+    }
+  }
+
   /** @throws WinnowError `not_found`; `conflict` where it was changed since; `invalid_request` */
-  async function planOf(what: Pick<RunPlanRequest, 'plan' | 'kept'>, user: string | undefined): Promise<ParsedPlan> {
-    if (what.plan) return what.plan;
-    if (!what.kept || !kept || user === undefined)
+  async function keptPlan(named: RunPlanRequest['kept'], user: string | undefined): Promise<AskedPlan> {
+    if (!named || !kept || user === undefined)
       throw new WinnowError('invalid_request', 'kept: only the session of a user has kept plans. Give a plan.');
-    const { name, hash } = what.kept;
+    const { name, hash } = named;
     const found = await kept.get(user, name);
-    if (hash === undefined || hash === found.hash) return found.plan;
+    if (hash === undefined || hash === found.hash) return { name, hash: found.hash, plan: found.plan };
     throw new WinnowError(
       'conflict',
       `The plan "${name}" was changed since: its hash is ${found.hash}. Read it again.`,

@@ -8,6 +8,7 @@ import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
+import { instantSchema } from '../contracts.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
 import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
@@ -26,6 +27,8 @@ export interface RunRecord {
   readonly states: ReadonlyMap<string, StepState>;
   readonly earlier: PlanRun['earlier'];
   readonly plan: ParsedPlan;
+  /** Of the plan as a whole, used for this run; a new plan has none. */
+  readonly approval: string | undefined;
   setStep(state: StepState): Promise<void>;
   setState(state: RunState): Promise<void>;
   /** Puts secrets that were not kept into the plan again, in this process alone. @throws WinnowError `invalid_request` */
@@ -48,6 +51,8 @@ export interface RecordOptions {
   store?: PlanRuns | undefined;
   user?: string | undefined;
   session?: string | undefined;
+  /** Of the plan of a new run as a whole, used for it. Default: each step that needs one asks. */
+  approval?: string | undefined;
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
   leaseMs?: number | undefined;
@@ -55,6 +60,8 @@ export interface RecordOptions {
   secretsOf?: SecretsOf | undefined;
   /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
+  /** For the times that are kept; leases go by the clock of the machine. Default: that one. */
+  clock?: (() => Date) | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
   onLost: () => void;
 }
@@ -65,29 +72,37 @@ const storedPlanSchema = z.object({
   generation: z.int().min(0),
   earlier: planRunSchema.shape.earlier,
   notes: planRunSchema.shape.notes.default([]),
+  approval: z.string().optional(),
 });
-const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
+const storedStepSchema = stepStateSchema.extend({
+  generation: z.int().min(0),
+  updatedAt: instantSchema.optional().describe('Since when it is in this state.'),
+});
+/** A step as it is kept. */
+export const keptStepSchema = storedStepSchema.omit({ generation: true });
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const DEFAULT_LEASE_MS = 30_000;
-const now = () => new Date().toISOString();
+const machineClock = () => new Date();
 const unknown: SecretsOf = () => undefined;
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
 
 interface Start {
   readonly run: PlanRun;
   readonly generation: number;
+  readonly approval?: string | undefined;
 }
 
-type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier'>;
+type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier' | 'approval'>;
 
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session, secretsOf = unknown } = options;
-  const at = now();
-  const plan = { plan: createHiding(secretsOf).plan(run.plan), generation: 0, earlier: run.earlier, notes: run.notes };
+  const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
+  const at = clock().toISOString();
+  const hidden = createHiding(secretsOf).plan(run.plan);
+  const plan = { plan: hidden, generation: 0, earlier: run.earlier, notes: run.notes, approval };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
-  return startRecord({ run, generation: 0 }, options);
+  return startRecord({ run, generation: 0, approval }, options);
 }
 
 /** @throws WinnowError `not_found`; `conflict` while another process runs it */
@@ -95,31 +110,46 @@ export async function loadRecord(id: string, options: RecordOptions): Promise<Ru
   const found = await options.store?.get(id);
   // Whose run it is must fit, and a wrong user learns no more than that there is none.
   if (!found || found.user !== options.user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
-  return startRecord(parseStored(found), options, true);
+  return startRecord(toStart(found), options, true);
 }
 
-function parseStored(record: PlanRunRecord): Start {
-  const { plan, generation, earlier, notes } = storedPlanSchema.parse(record.plan);
-  const stored = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
-  const current = stored.filter((state) => state.generation === generation);
-  const steps = Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state]));
-  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes }, generation };
+export type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
+export type KeptStep = z.output<typeof keptStepSchema>;
+
+/** A run of the store, with the steps of its plan of now. */
+export function parseStored(record: Pick<PlanRunRecord, 'plan' | 'steps'>): StoredRun {
+  const stored = storedPlanSchema.parse(record.plan);
+  const states = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
+  const current = states.filter(({ generation }) => generation === stored.generation);
+  return { ...stored, steps: Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state])) };
+}
+
+function toStart(record: PlanRunRecord): Start {
+  const { plan, generation, earlier, notes, approval, steps: kept } = parseStored(record);
+  const steps = Object.fromEntries(Object.entries(kept).map(([id, { updatedAt: _, ...state }]) => [id, state]));
+  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes }, generation, approval };
 }
 
 async function startRecord(start: Start, options: RecordOptions, isLoaded = false): Promise<RunRecord> {
   const lease = await takeLease(start.run.id, options);
   // Read again under the lease: the process that had it may have gone on until a moment ago.
   const fresh = isLoaded ? await options.store?.get(start.run.id) : undefined;
-  return buildRecord(fresh ? parseStored(fresh) : start, lease, options);
+  return buildRecord(fresh ? toStart(fresh) : start, lease, options);
 }
 
-function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
-  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES } = options;
+function buildRecord(
+  { run, generation: first, approval: granted }: Start,
+  lease: Lease,
+  options: RecordOptions,
+): RunRecord {
+  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
+  const now = () => clock().toISOString();
   const { id } = run;
   const notes = [...run.notes];
   let notesKept = notes.length;
   let { plan, earlier, state } = run;
   let generation = first;
+  let approval = granted;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
   const hiding = createHiding(secretsOf);
   // For the secrets that stand in it.
@@ -129,7 +159,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     return hiding.state(state, tool, loopsOf(of).has(state.id));
   };
   /** Of the column of the plan. */
-  const toStored = ({ plan: next, generation, earlier: before }: Generation) => ({
+  const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => ({
     plan: hiding.plan(next),
     generation,
     earlier: before && {
@@ -137,6 +167,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
     },
     notes: hiding.value(notes, ''),
+    approval,
   });
   const note = (text: string) => void (notes.includes(text) || notes.push(text));
   const emit = (event: PlanRunEvent) =>
@@ -148,6 +179,9 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     },
     get plan() {
       return plan;
+    },
+    get approval() {
+      return approval;
     },
     get earlier() {
       return earlier;
@@ -166,13 +200,14 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       const loops = loopsOf(plan);
       const others = [...states.values()].filter((state) => !loops.has(state.id));
       const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
-      await store?.setStep(id, { id: step.id, state: { ...hideState(step, plan), generation }, at: now() });
+      const at = now();
+      await store?.setStep(id, { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at });
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
     async setState(next) {
       lease.assertHeld();
-      const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier }) } : {};
+      const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
       notesKept = notes.length;
       await store?.setState(id, { state: next, ...noted, at: now() });
       state = next;
@@ -184,6 +219,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
       await store?.setState(id, { state: 'running', plan: stored, at: now() });
       generation += 1;
+      approval = undefined;
       earlier = before;
       plan = next;
       states = new Map(plan.steps.map((step) => [step.id, pending(step.id)]));

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
+import type { PlanGrant } from '../approvals/approvals.js';
 import { sourcesAfterEdit } from '../argument-sources.js';
 import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
@@ -18,6 +19,8 @@ export interface StepCall {
   readonly sources?: ArgumentSources | undefined;
   /** Of an earlier call of this step that needed it. */
   readonly approval?: string | undefined;
+  /** Where the plan was approved as a whole, and the step is called for the first time. */
+  readonly plan?: PlanGrant | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
@@ -88,8 +91,10 @@ async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): P
     return undefined;
   }
   const waits = approval === undefined ? {} : { approval };
+  const isFirst = record.approval !== undefined && base.attempts === 0;
+  const plan = isFirst ? { approval: record.approval, step: step.id } : undefined;
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...waits });
-  const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval });
+  const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval, plan });
   const called = { ...base, attempts: base.attempts + attempts };
   if (!result.ok && result.granted && edit === undefined)
     return toEdited(called, { ...result, granted: result.granted });
@@ -115,10 +120,11 @@ interface Calling extends StepParts {
   readonly input: Record<string, unknown>;
   readonly sources: ArgumentSources | undefined;
   readonly approval: string | undefined;
+  readonly plan: PlanGrant | undefined;
 }
 
 async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ result: CallResult; attempts: number }> {
-  const { run, record, retry, input, sources, approval, user, session, signal } = calling;
+  const { run, record, retry, input, sources, approval, plan, user, session, signal } = calling;
   const about = { run: record.id, step: step.id, tool: step.tool };
   const onProgress = (progress: Progress) =>
     record.emit({ type: 'progress', run: record.id, step: step.id, ...progress });
@@ -130,7 +136,17 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   const call = async () => {
     attempts += 1;
     last = await callOnce(() =>
-      run({ ...about, arguments: input, sources, approval, user, session, signal, onProgress }),
+      run({
+        ...about,
+        arguments: input,
+        sources,
+        approval,
+        plan: attempts === 1 ? plan : undefined,
+        user,
+        session,
+        signal,
+        onProgress,
+      }),
     );
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };

@@ -1,12 +1,10 @@
 /** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
-import { secretArgumentNames } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
-import { oncePer } from '../../core/kept.js';
 import type { Caller, CallResult } from '../contracts.js';
 import type { Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import type { Secrets, SecretsOf } from './mask-secrets.js';
+import { type SecretsOf, secretsIn } from './mask-secrets.js';
 import type { RunStep } from './run-step.js';
 
 export interface ToolRunner {
@@ -14,14 +12,6 @@ export interface ToolRunner {
   readonly isRepeatable: (tool: string) => boolean;
   readonly secretsOf: SecretsOf;
 }
-
-export const secretsIn = oncePer(
-  ({ inputSchema: input, outputSchema: output }: Tool): Secrets => ({
-    names: [input, output ?? {}].flatMap(secretArgumentNames),
-    input,
-    output,
-  }),
-);
 
 /**
  * Runs steps in the sandbox alone.
@@ -64,10 +54,10 @@ const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
  * const run = await runPlan(plan, { run: createGatedRunner({ router, session }) });
  */
 export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
-  return async ({ tool, arguments: input, sources, approval, signal, onProgress }) => {
+  return async ({ tool, arguments: input, sources, approval, plan, signal, onProgress }) => {
     const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
     try {
-      return await router.call(session, call, { caller, signal, sources, onProgress });
+      return await router.call(session, call, { caller, signal, sources, plan, onProgress });
     } catch (error) {
       if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
       return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };

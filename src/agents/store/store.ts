@@ -87,6 +87,8 @@ export interface ApprovalRecord {
   readonly argumentsHash: string;
   /** Other arguments than asked for, as shown, for which alone the grant holds. */
   readonly granted?: GrantedArguments;
+  /** Of an approval of a plan as a whole, as shown. */
+  readonly plan?: unknown;
   /** Where the call goes, in words, and its risk; absent in what was there before. */
   readonly runs?: { readonly where: string; readonly risk: string };
   readonly policyVersion: string;
@@ -212,13 +214,19 @@ export interface PlanRunRecord {
   readonly steps: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Until then a process has it; absent: none ever had. */
+  readonly leaseUntil?: string | undefined;
+}
+
+export interface PlanRunQuery extends Texts<'state' | 'user' | 'session' | 'since'> {
+  limit: number;
 }
 
 export interface PlanRuns {
   create(run: PlanRunRecord): Promise<void>;
   get(id: string): Promise<PlanRunRecord | undefined>;
-  /** Newest first. */
-  list(query: Texts<'state' | 'user'> & { limit: number }): Promise<PlanRunRecord[]>;
+  /** Newest first. Results may be large, so the steps are not read. */
+  list(query: PlanRunQuery): Promise<Omit<PlanRunRecord, 'steps'>[]>;
   setStep(id: string, step: { id: string; state: unknown; at: string }): Promise<void>;
   /** With the plan, where it was written anew. */
   setState(id: string, change: { state: string; plan?: unknown; at: string }): Promise<void>;

@@ -171,6 +171,55 @@ inBrowser(`the page Approvals${skipped}`, () => {
     expect(await call('a.txt')).toMatchObject({ ok: sessionGrants });
   });
 
+  it('shows a plan as a whole with what it does not cover, to be approved as it is, for one run', async () => {
+    const { url, ask, session, runs } = await startWaiting();
+    const as = { user: 'ann' };
+    await ask(`POST /v1/sessions/${session}/enable`, { names: ['file_list'] }, as);
+    const plan = {
+      goal: MARKUP,
+      inputs: { file: {} },
+      steps: [
+        { id: 's1', tool: 'file_list', arguments: {} },
+        { id: 's2', tool: 'file_delete', arguments: { path: '${input.file}' }, purpose: MARKUP, dependsOn: ['s1'] },
+        {
+          ...{ id: 's3', tool: 'file_delete', arguments: { path: '${s1.path}' }, from: { path: 'step' } },
+          ...{ dependsOn: ['s2'], when: { value: '${s1.path}', is: 'filled' } },
+        },
+      ],
+    };
+    await ask('POST /v1/kept-plans', { name: 'morning', plan }, as);
+    const inputs = { file: `${MARKUP}.txt` };
+    const asked = await ask('POST /v1/kept-plans/morning/approval', { session, inputs }, as);
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 390],
+    ] as const) {
+      const view = { colorScheme, viewport: { width, height: 800 } } as const;
+      const { page, noise } = await browser.open(`${url}/#approvals`, view);
+      await page.locator('[data-plan-step="s3"]').waitFor();
+      const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page), noise];
+      expect(found).toEqual([[], [], false, []]);
+      await page.context().close();
+    }
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    await page.locator('[data-plan-step="s3"]').waitFor();
+    expect(await text(page, '[data-plan-step="s2"]')).toMatch(
+      /^s2 file_delete high risk .* Runs: .* path <img .*\.txt$/u,
+    );
+    expect(await text(page, '[data-plan-step="s3"]')).toMatch(
+      /^s3 file_delete high risk asks by itself when its values are known Only if \$\{s1\.path\} is not empty Runs: .*path \$\{s1\.path\} from an earlier step$/u,
+    );
+    expect(await page.locator('[data-asks-later]').count()).toBe(1);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.locator('[data-approval] button').allTextContents()).toEqual(['Approve once', 'Refuse']);
+    await button(page, 'Approve once').click();
+    await page.getByRole('status').filter({ hasText: 'plan morning: granted, by olga.' }).waitFor();
+    const run = { session, kept: { name: 'morning' }, inputs, approval: asked.body.approval.id };
+    expect((await ask('POST /v1/plans/run', run, as)).body.state).toBe('paused');
+    expect(runs).toEqual(['file_list', `file_delete ${MARKUP}.txt`]);
+    expect(noise).toEqual([]);
+  });
+
   it('sees what comes without being asked to, and that the server is dead', async () => {
     const { url, app, call } = await startWaiting();
     const { page } = await browser.open(`${url}/#try`, SIGNED_IN);

@@ -8,6 +8,8 @@ import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
 import { heldToolSchema } from '../../../src/agents/definitions.js';
 import { indexStatusSchema } from '../../../src/agents/index/tool-index.js';
 import { approvalSchema, auditEntrySchema } from '../../../src/agents/records.js';
+import { conditionSchema, stepStateSchema } from '../../../src/agents/runs/plan-run.js';
+import { listedRunSchema } from '../../../src/agents/runs/run-view.js';
 import { flagSchema } from '../../../src/core/catalog/scan.js';
 import { RISKS } from '../../../src/core/catalog/tool.js';
 import { argumentSourcesSchema, type PlanResult, resultSchema, selectionSchema } from '../../../src/core/result.js';
@@ -131,6 +133,9 @@ describe('the words of the API', () => {
     ['source', argumentSourcesSchema.valueType.shape.source.options],
     ['kind', resultSchema.options.map(({ shape }) => shape.kind.value)],
     ['risk', RISKS],
+    ['run_state', listedRunSchema.shape.state.options],
+    ['step', stepStateSchema.shape.status.options],
+    ['is', conditionSchema.shape.is.options],
     ['state', approvalSchema.shape.state.options],
     ['event', event.options],
     ['outcome', outcome.options],

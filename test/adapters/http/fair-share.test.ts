@@ -64,7 +64,7 @@ it('one long answer is no reason to end a stream', async () => {
   expect((await readAll(stream)).length).toBeGreaterThan(5_000_000);
 });
 
-async function untilRunEnds({ planRuns }: Store): Promise<PlanRunRecord[]> {
+async function untilRunEnds({ planRuns }: Store): Promise<Pick<PlanRunRecord, 'state'>[]> {
   for (;;) {
     const runs = await planRuns.list({ limit: 1 });
     if (runs.some(({ state }) => state !== 'running')) return runs;

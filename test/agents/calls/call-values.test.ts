@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
-import { callValues } from '../../../src/agents/calls/call-gate.js';
+import { callValues } from '../../../src/agents/calls/run-call.js';
 
 describe('the values of a call', () => {
   it('are those of the arguments and of the top level of the result, as digests', () => {

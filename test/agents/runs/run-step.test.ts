@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { type PlanRunEvent, planRunEventSchema } from '../../../src/agents/runs/plan-run.js';
-import { type RunPlanOptions, runPlan } from '../../../src/agents/runs/run-plan.js';
+import { type RunPlanOptions, resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { StepCall } from '../../../src/agents/runs/run-step.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
 describe('a retry', () => {
@@ -100,5 +101,37 @@ describe('a run that is cancelled', () => {
     });
     expect(run.steps.s1).toMatchObject({ status: 'done', output: 'written' });
     expect(run).toMatchObject({ state: 'cancelled', steps: { s2: { status: 'pending' } } });
+  });
+});
+
+describe('the approval of a plan as a whole', () => {
+  const grants = ({ calls }: ReturnType<typeof createScript>) => calls.map(({ step, plan }) => [step, plan?.approval]);
+  const open = { approval: 'a', user: 'ann', runId: 'r' };
+
+  it('goes with the first call of each step, also after the run was read from the store, and with no retry', async () => {
+    const { planRuns: store } = await openStore();
+    const waiting: CallResult = { ok: false, code: 'needs_approval', reason: 'high', next: 'x', approval: 'b' };
+    const script = createScript({ act: [fail('overloaded', 'x'), waiting, done(1)], last: [done(2)] });
+    const parts = { run: script.run, store, user: 'ann' };
+    const retry = { retries: 1, delayMs: 0 };
+    await runPlan(planOf(['s1', 'act'], ['s2', 'last', {}, ['s1']]), { ...parts, ...open, retry });
+    await resumePlan('r', parts);
+    expect(grants(script)).toEqual([
+      ['s1', 'a'],
+      ['s1', undefined],
+      ['s1', undefined],
+      ['s2', 'a'],
+    ]);
+  });
+
+  it('ends with the plan: a new one has none, also after the run was read from the store', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ old: [fail('tool_failed', 'gone')], next: [fail('tool_failed', 'gone'), done(1)] });
+    const parts = { run: script.run, store, user: 'ann' };
+    const replan = async () => planOf(['s1', 'next'], ['s2', 'next', {}, ['s1']]);
+    const paused = await runPlan(planOf(['s1', 'old'], ['s2', 'next', {}, ['s1']]), { ...parts, ...open, replan });
+    expect(paused.state).toBe('failed');
+    await resumePlan('r', parts);
+    expect(grants(script)).toEqual([['s1', 'a'], ...['s1', 's1', 's2'].map((step) => [step, undefined])]);
   });
 });

@@ -23,7 +23,7 @@ it('a store of the first version is read, and keeps from then on what came later
   const database = new Database(file);
   for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
   database.exec('drop index approvals_granted');
-  for (const column of ['runs', 'granted', 'granted_hash'])
+  for (const column of ['runs', 'granted', 'granted_hash', 'plan'])
     database.exec(`alter table approvals drop column ${column}`);
   database.exec('drop index sessions_user');
   database.exec('drop table answers');
@@ -33,7 +33,13 @@ it('a store of the first version is read, and keeps from then on what came later
   const store = await openStore({ file });
   const runs = { where: 'nowhere', risk: 'high' };
   const granted = { arguments: { to: 'live' }, argumentsHash: 'live' };
-  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } }, runs, granted });
+  const told = approval('new', {
+    tool: 'other',
+    sources: { to: { source: 'request' } },
+    runs,
+    granted,
+    plan: { steps: [] },
+  });
   await store.approvals.request(told);
   expect(await store.approvals.get('old')).toEqual(approval('old'));
   expect(await store.approvals.get('new')).toEqual(told);

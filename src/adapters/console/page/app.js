@@ -3,6 +3,7 @@ import { nothing, render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
 import { auditPage, figuresPage } from './reports.js';
+import { runsPage } from './runs.js';
 import { renderShell } from './shell.js';
 import { indexPage, policyPage, sessionsPage } from './state.js';
 import { toolsPage } from './tools.js';
@@ -32,7 +33,17 @@ import { chosenLanguage, keepLanguage, loadWords } from './words.js';
  */
 
 /** @type {readonly Page[]} */
-const PAGES = [tryPage, approvalsPage, toolsPage, sessionsPage, auditPage, figuresPage, indexPage, policyPage];
+const PAGES = [
+  tryPage,
+  runsPage,
+  approvalsPage,
+  toolsPage,
+  sessionsPage,
+  auditPage,
+  figuresPage,
+  indexPage,
+  policyPage,
+];
 /** Between two looks at what waits, while the page is visible. */
 const POLL_MS = 5_000;
 
@@ -43,14 +54,11 @@ async function start(root) {
   let operations = /** @type {ReadonlySet<string>} */ (new Set());
   let isUnreachable = false;
 
-  /** @type {Console} */
+  /** @type {Omit<Console, 'view'>} */
   const shared = {
     api,
     get t() {
       return t;
-    },
-    get view() {
-      return readAddress().view;
     },
     update,
     show(view) {
@@ -59,8 +67,14 @@ async function start(root) {
     },
     has: (operation) => operations.has(operation),
   };
-  const createPages = () => PAGES.map((page) => ({ ...page, ...page.create(shared) }));
+  const createPages = () => PAGES.map((page) => ({ ...page, ...page.create(consoleOf(page)) }));
   let pages = createPages();
+
+  /** The view is that of the page which is open: to the others, which may look at what waits, it says nothing. @param {Page} page @returns {Console} */
+  function consoleOf({ name }) {
+    return Object.create(shared, { view: { get: () => (current()?.name === name ? readAddress().view : {}) } });
+  }
+
   const shown = () => pages.filter(({ needs }) => operations.has(needs));
   const current = () => shown().find(({ name }) => name === readAddress().name) ?? shown()[0];
 
@@ -112,7 +126,8 @@ async function start(root) {
   async function poll() {
     if (document.visibilityState !== 'visible') return;
     if (isUnreachable || operations.size === 0) await readOperations();
-    await Promise.all(shown().map((page) => page.poll?.()));
+    // What tells of what waits does so from every page.
+    await Promise.all(shown().map((page) => (page.badge || page === current() ? page.poll?.() : undefined)));
     update();
   }
 

@@ -2,6 +2,7 @@
 
 import { formatDate, formatJson, html } from '../../../page/format.js';
 import { renderArguments } from './arguments.js';
+import { renderControl, renderGraph } from './result.js';
 import { parseObject, renderFailure } from './shell.js';
 
 /** @import { Approval, ApprovalOutput } from '../../../agents/records.ts' */
@@ -167,7 +168,7 @@ function inTheirPlaces(before, now) {
  * @param {() => void} options.onEdit
  */
 function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onDecide, onEdit }) {
-  const { id, tool, user, session, reason, sources, runs, last, state, granted, decidedBy, decidedAt } = approval;
+  const { id, tool, user, session, reason, sources, plan, runs, last, state, granted, decidedBy, decidedAt } = approval;
   const values = Object(approval.arguments);
   const isWaiting = state === 'pending';
   /** @param {SubmitEvent} event */
@@ -181,7 +182,8 @@ function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onD
     <p>${t('for_whom', { user })} <small>${t('session')} ${session}</small></p>
     <p>${reason}</p>
     ${runs && html`<p class="quiet">${t('runs_where', { where: runs.where })}</p>`}
-    <h3>${t('arguments')}</h3>
+    ${plan && renderPlan(plan, t)}
+    <h3>${plan ? t('inputs') : t('arguments')}</h3>
     ${renderArguments(values, { t, sourceOf: (name) => sources?.[name]?.source, differences: last?.differences ?? [] })}
     ${granted && html`<h3>${t('granted_arguments')}</h3>${renderArguments(Object(granted.arguments), { t, sourceOf: () => undefined })}`}
     ${last && html`<p class="quiet">${last.differences.length === 0 ? t('same_as_last', { by: last.decidedBy, at: formatDate(last.decidedAt) }) : t('differs_from_last', { by: last.decidedBy, at: formatDate(last.decidedAt) })}</p>`}
@@ -195,13 +197,29 @@ function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onD
       <label>${t('your_reason')} <input name="reason" maxlength="1000" aria-label="${t('your_reason')}: ${tool}"></label>
       <p class="row">
         <button class="main" value="once" ?disabled=${isSending || isGone}>${isEdited ? t('approve_edited') : t('approve_once')}</button>
-        <button value="session" ?disabled=${isSending || isGone}>${t('approve_session')}</button>
-        <button type="button" ?disabled=${isSending || isGone} aria-pressed=${String(isEdited)} @click=${onEdit}>${t('edit')}</button>
+        ${
+          !plan &&
+          html`<button value="session" ?disabled=${isSending || isGone}>${t('approve_session')}</button>
+        <button type="button" ?disabled=${isSending || isGone} aria-pressed=${String(isEdited)} @click=${onEdit}>${t('edit')}</button>`
+        }
         <button value="refuse" class="refuse" ?disabled=${isSending || isGone}>${t('refuse')}</button>
       </p></form>`
     }
   </li>`;
 }
+
+/** Every step, and which of them the grant does not cover. @param {NonNullable<Approval['plan']>} plan @param {Words} t */
+const renderPlan = ({ steps, goal }, t) => html`<p class="query">${goal}</p>
+  ${renderGraph(steps, { t, goal })}
+  <ol>${steps.map(
+    (step) => html`<li class="card" data-plan-step=${step.id}>
+      <p><b>${step.id}</b> <code>${step.tool}</code> <span class="badge ${step.risk === 'high' ? 'wrong' : ''}">${t.of('risk', step.risk)}</span>
+        ${step.argumentsHash === undefined && html`<span class="badge extra" data-asks-later>${t('asks_later')}</span>`} <small>${step.purpose}</small></p>
+      ${renderControl(step, t)}
+      <p class="quiet">${t('runs_where', { where: step.where })}</p>
+      ${renderArguments(step.arguments, { t, sourceOf: (name) => step.sources?.[name]?.source })}
+    </li>`,
+  )}</ol>`;
 
 /** @param {string} expiresAt @param {Words} t */
 function leftOf(expiresAt, t) {

@@ -43,7 +43,7 @@ function renderPlan({ steps, unserved, confidence, goal }, t) {
     <h2 id="plan">${t('kind.plan')}</h2>
     ${confidence !== undefined && html`<p class="quiet">${t('least_sure', { share: formatScore(confidence) })}</p>`}
     ${renderUnserved({ unserved }, t)}
-    <div class="card scroll" tabindex="0" role="group" aria-label=${t('plan_graph')}>${drawPlan(steps.map(toShown), goal || t('kind.plan'))}</div>
+    ${renderGraph(steps, { t, goal })}
     <ol>${steps.map(
       (step) => html`<li class="card" data-plan-step=${step.id}>
         <p><b>${step.id}</b> <code>${step.tool}</code> <small>${step.purpose}</small>
@@ -54,12 +54,32 @@ function renderPlan({ steps, unserved, confidence, goal }, t) {
   </section>`;
 }
 
-/** As the graph draws it, an arrow for each step before it, with the fields that it takes of it. @param {Step} step @returns {ShownStep} */
-function toShown({ id, tool, arguments: values, dependsOn }) {
-  const references = [...JSON.stringify(values).matchAll(REFERENCE)];
+/** How often a step runs, and when. @param {{each?: string | undefined, when?: {value: string, is: string, to?: unknown} | undefined}} step @param {Words} t */
+export const renderControl = ({ each, when }, t) => [
+  each !== undefined && html`<p>${t('each_of')} <code>${each}</code></p>`,
+  when &&
+    html`<p>${t('only_when')} <code>${when.value}</code> ${t.of('is', when.is)} ${when.to !== undefined && html`<code>${JSON.stringify(when.to)}</code>`}</p>`,
+];
+
+/** What the graph takes of a step. @typedef {Pick<Step, 'id' | 'tool' | 'arguments' | 'dependsOn'> & {each?: string | undefined, when?: {value: string} | undefined}} DrawnStep */
+
+/**
+ * `lookOf`: how a step looks, by its id; all alike without it.
+ * @param {readonly DrawnStep[]} steps @param {{t: Words, goal: string, lookOf?: (id: string) => Partial<ShownStep> | undefined}} options
+ */
+export const renderGraph = (steps, { t, goal, lookOf }) =>
+  html`<div class="card scroll" tabindex="0" role="group" aria-label=${t('plan_graph')}>${drawPlan(
+    steps.map((step) => ({ ...toShown(step), ...lookOf?.(step.id) })),
+    goal || t('kind.plan'),
+  )}</div>`;
+
+/** As the graph draws it, an arrow for each step before it, with the fields that it takes of it. @param {DrawnStep} step @returns {ShownStep} */
+function toShown({ id, tool, arguments: values, dependsOn, each, when }) {
+  const references = [...JSON.stringify([values, each, when?.value]).matchAll(REFERENCE)];
   const fieldsOf = (/** @type {string} */ from) =>
     references.filter(([, step]) => step === from).map(([, , path = '']) => path.replace(/^\./u, ''));
-  const uses = dependsOn.map((from) => ({
+  const before = new Set([...dependsOn, ...references.map(([, step = '']) => step)]);
+  const uses = [...before].map((from) => ({
     from,
     field: [...new Set(fieldsOf(from))].join(', '),
     state: /** @type {const} */ ('unjudged'),

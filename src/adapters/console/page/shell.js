@@ -11,7 +11,7 @@ import { chosenLanguage, LANGUAGES } from './words.js';
 
 /**
  * @param {object} parts
- * @param {Console} parts.console
+ * @param {Omit<Console, 'view'>} parts.console
  * @param {readonly OpenPage[]} parts.pages
  * @param {OpenPage | undefined} parts.page
  * @param {boolean} parts.isUnreachable

@@ -11,7 +11,8 @@ import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
 import type { Raw, Route } from './route.js';
-import { planRunRoutes, sessionRoutes } from './session-routes.js';
+import { runRoutes } from './run-routes.js';
+import { sessionRoutes } from './session-routes.js';
 
 export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
   routes: readonly Route[];
@@ -22,7 +23,7 @@ export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
 export function agentRoutes(agents: Agents): Route[] {
   return [
     ...sessionRoutes(agents.router),
-    ...planRunRoutes(agents.plans),
+    ...runRoutes(agents.plans),
     ...approvalRoutes(agents),
     ...operatorRoutes(agents),
     ...indexRoutes(agents),

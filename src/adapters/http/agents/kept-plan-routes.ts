@@ -2,14 +2,16 @@
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
 import { keepPlanSchema, keptPlanSchema } from '../../../agents/kept-plans.js';
+import { approvalOutputSchema } from '../../../agents/records.js';
 import { toArazzo, toMermaid } from '../../../agents/runs/draw-plan.js';
+import { planApprovalInputSchema } from '../../../agents/runs/plan-runs.js';
 import { ofUserSchema, ownerOf } from './owner.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/kept-plans';
 const KEPT = { name: 'KeptPlan', schema: keptPlanSchema };
 
-export function keptPlanRoutes({ keptPlans }: Pick<Agents, 'keptPlans'>): Route[] {
+export function keptPlanRoutes({ keptPlans, plans }: Pick<Agents, 'keptPlans' | 'plans'>): Route[] {
   return [
     route({
       method: 'GET',
@@ -41,6 +43,20 @@ export function keptPlanRoutes({ keptPlans }: Pick<Agents, 'keptPlans'>): Route[
       query: ofUserSchema,
       answer: KEPT,
       handle: ({ id, query, caller }) => keptPlans.get(ownerOf(caller, query.user), id),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/approval`,
+      operationId: 'requestPlanApproval',
+      summary: 'Ask for the approval of a kept plan as a whole, with these inputs',
+      description:
+        'POST /v1/plans/run takes its id as `approval`, once. Steps whose arguments are all shown then ask no more; those ' +
+        'that take values of results ask when these are known. Another plan, input, policy or definition makes all ask.',
+      body: { name: 'PlanApprovalRequest', schema: planApprovalInputSchema },
+      answer: { name: 'ApprovalResult', schema: approvalOutputSchema },
+      status: 201,
+      refusedStatus: 200,
+      handle: ({ id, body, ...ask }) => plans.requestApproval(id, body, ask),
     }),
     route({
       method: 'GET',

@@ -17,8 +17,6 @@ import {
 } from '../../../agents/contracts.js';
 import { pageSchema } from '../../../agents/records.js';
 import type { Router } from '../../../agents/router.js';
-import { planRunEventSchema, planRunSchema } from '../../../agents/runs/plan-run.js';
-import { type PlanRuns, resumePlanInputSchema, runPlanInputSchema } from '../../../agents/runs/plan-runs.js';
 import { isFields, isOperator, ownQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
@@ -135,34 +133,4 @@ function agentRoutes(router: Router): Route[] {
 /** The operator's own program may open a session for anybody. */
 function withOwner(body: unknown, caller: Caller | undefined): unknown {
   return caller && isFields(body) ? { ...body, user: caller.user, roles: caller.roles } : body;
-}
-
-// Plans run over HTTP, whole or as a stream of what happens to each step.
-
-const ANSWER = { name: 'PlanRun', schema: planRunSchema };
-const STREAMS = { event: 'change', data: { name: 'PlanRunEvent', schema: planRunEventSchema } };
-
-export function planRunRoutes(plans: PlanRuns): Route[] {
-  return [
-    route({
-      method: 'POST',
-      path: '/v1/plans/run',
-      operationId: 'runPlan',
-      summary: 'Run a plan step by step; each step passes the same gate as a call',
-      body: { name: 'RunPlanRequest', schema: runPlanInputSchema },
-      answer: ANSWER,
-      streams: STREAMS,
-      handle: ({ body, ...ask }) => plans.run(body, ask),
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/plans/runs/:id/resume',
-      operationId: 'resumePlan',
-      summary: 'Go on with a run that waited for an approval, was cancelled or broke off',
-      body: { name: 'ResumePlanRequest', schema: resumePlanInputSchema },
-      answer: ANSWER,
-      streams: STREAMS,
-      handle: ({ id, body, ...ask }) => plans.resume(id, body, ask),
-    }),
-  ];
 }

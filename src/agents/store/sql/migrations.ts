@@ -26,6 +26,7 @@ export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promi
       '0004-runs': runs,
       '0005-granted': granted(dialect),
       '0006-answers': answers(dialect),
+      '0007-approved-plans': approvedPlans,
     }),
   };
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
@@ -168,6 +169,13 @@ function answers(dialect: Dialect): Migration {
     },
   };
 }
+
+/** What an approval of a plan as a whole shows; null in all others. */
+const approvedPlans: Migration = {
+  async up({ schema }: Kysely<Tables>): Promise<void> {
+    await schema.alterTable('approvals').addColumn('plan', 'text').execute();
+  },
+};
 
 type Builder = CreateTableBuilder<string, string>;
 

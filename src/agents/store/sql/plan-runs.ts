@@ -4,8 +4,6 @@ import type { PlanRunRecord, PlanRuns } from '../store.js';
 import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
 
 export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
-  const stepsOf = (ids: string[]) =>
-    ids.length === 0 ? [] : database.selectFrom('planSteps').selectAll().where('run', 'in', ids).execute();
   return {
     create: (run) =>
       database.transaction().execute(async (transaction) => {
@@ -21,20 +19,21 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
 
     async get(id) {
       const row = await database.selectFrom('planRuns').selectAll().where('id', '=', id).executeTakeFirst();
-      return row && toRun(row, await stepsOf([id]));
+      if (!row) return undefined;
+      const states = await database.selectFrom('planSteps').selectAll().where('run', '=', id).execute();
+      return { ...toRun(row), steps: Object.fromEntries(states.map(({ step, state }) => [step, JSON.parse(state)])) };
     },
 
-    async list({ state, user, limit }) {
+    async list({ state, user, session, since, limit }) {
       const rows = await database
         .selectFrom('planRuns')
         .selectAll()
-        .where(matching({ equal: { state, user } }))
+        .where(matching({ equal: { state, user, session }, from: { createdAt: since } }))
         .orderBy('createdAt', 'desc')
         .orderBy('id')
         .limit(limit)
         .execute();
-      const steps = await stepsOf(rows.map(({ id }) => id));
-      return rows.map((row) => toRun(row, steps));
+      return rows.map(toRun);
     },
 
     setStep: (run, { id: step, state, at }) =>
@@ -69,10 +68,6 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
   };
 }
 
-function toRun(
-  { leaseOwner: _, leaseUntil: __, ...row }: Tables['planRuns'],
-  steps: readonly Tables['planSteps'][],
-): PlanRunRecord {
-  const own = steps.filter(({ run }) => run === row.id).map(({ step, state }) => [step, JSON.parse(state)]);
-  return { ...toRecord<Omit<PlanRunRecord, 'steps'>>(row), steps: Object.fromEntries(own) };
+function toRun({ leaseOwner: _, ...row }: Tables['planRuns']): Omit<PlanRunRecord, 'steps'> {
+  return toRecord(row);
 }

@@ -55,7 +55,7 @@ export interface Tables {
   calls: RowOf<CallRecord> & Placed;
   documents: RowOf<DocumentRecord> & { collection: string };
   weights: RowOf<WeightRecord>;
-  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null; leaseUntil: string | null };
+  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null };
   answers: RowOf<AnswerRecord> & { bytes: number };
   /** `state` is JSON. */
   planSteps: { run: string; step: string; state: string; updatedAt: string };

@@ -31,7 +31,7 @@ export interface Command {
 }
 
 export const SESSIONS = '/v1/sessions';
-export const RUNS = '/v1/plans/runs';
+export const RUNS = ['/v1/plans/runs', '/v1/runs'];
 export const APPROVALS = '/v1/approvals';
 export const MCP = '/mcp';
 export const REFERENCE = /@([\w/-]+)\|(ann|bob)\|(\d)/gu;
@@ -148,7 +148,7 @@ export function beginningOf(side: Side): Command[] {
 /** All that a side and an operator see of it at the end. */
 export function lookOf(side: Side, routes: readonly Route[]): Command[] {
   const lists = routes.filter(({ method, path }) => method === 'GET' && !path.includes(':id'));
-  const ids = [SESSIONS, APPROVALS].flatMap((place) =>
+  const ids = [SESSIONS, APPROVALS, '/v1/runs'].flatMap((place) =>
     references(place)
       .slice(0, 4)
       .map((id) => `GET ${place}/${id}`),

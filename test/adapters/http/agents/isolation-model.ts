@@ -156,7 +156,9 @@ function madeBy(line: string, text: string, connection: unknown): [string, strin
   const { id, approval, ok } = text.startsWith('{') ? JSON.parse(text) : Object();
   const [, place = ''] = /^POST (\/v1\/(?:sessions|plans\/run))$/u.exec(line) ?? [];
   return [
-    ...(place && typeof id === 'string' ? [[place === SESSIONS ? SESSIONS : RUNS, id] as [string, string]] : []),
+    ...(place && typeof id === 'string' ? (place === SESSIONS ? [SESSIONS] : RUNS) : []).map(
+      (one): [string, string] => [one, id],
+    ),
     ...(typeof approval === 'string' ? [[APPROVALS, approval] as [string, string]] : []),
     ...(ok === true && typeof approval?.id === 'string' ? [[APPROVALS, approval.id] as [string, string]] : []),
     ...(typeof connection === 'string' ? [[MCP, connection] as [string, string]] : []),

@@ -1,0 +1,170 @@
+/**
+ * The approval of a plan as a whole. Whoever decides sees every step. The grant covers, once, those whose arguments are all
+ * there; a step that takes a value of a result asks by itself when the value is known: what can't be shown whole can't be
+ * granted. It is bound to the plan by its hash, to these inputs, the session, the policy, and the definition of each tool.
+ */
+import { RISKS } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
+import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
+import { destinationOf } from '../approvals/destination.js';
+import type { Digest } from '../approvals/keyed-digest.js';
+import { sourcesOf } from '../argument-sources.js';
+import type { Asked, CallGate } from '../calls/call-gate.js';
+import { planDefinitionOf } from '../calls/definition.js';
+import type { Caller } from '../contracts.js';
+import type { Ledger } from '../ledger.js';
+import { refusalOf } from '../policy/decide.js';
+import type { ApprovalOutput, ApprovedPlan } from '../records.js';
+import type { ReadSituation, Situation } from '../sessions/situation.js';
+import { createHiding, secretsIn } from './mask-secrets.js';
+import type { ParsedPlan, ParsedStep } from './plan-run.js';
+import { resolveArguments } from './resolve-arguments.js';
+import { rootsOf } from './step-order.js';
+
+interface AskOptions {
+  readonly caller?: Caller | undefined;
+}
+
+export interface AskedPlan {
+  readonly name: string;
+  /** Of the plan as it is kept. */
+  readonly hash: string;
+  /** With the inputs of the run. */
+  readonly plan: ParsedPlan;
+}
+
+/** Each throws WinnowError `not_found` for an unknown session, `store_failed`. */
+export interface PlanApprovals {
+  /** Asks ahead of a run; again for the same plan and inputs, it finds what was asked for. @param reason why it is wanted */
+  ask(
+    session: string,
+    asked: AskedPlan,
+    options?: AskOptions & { reason?: string | undefined },
+  ): Promise<ApprovalOutput>;
+  /** Uses a grant up for one run of this very plan. @throws WinnowError `conflict` where it is for another, or not granted */
+  use(session: string, asked: AskedPlan, id: string, ask?: AskOptions): Promise<void>;
+}
+
+export interface PlanApprovalParts {
+  situationOf: ReadSituation;
+  gate: Pick<CallGate, 'look'>;
+  approvals: Pick<Approvals, 'pass' | 'ask'>;
+  digest: () => Promise<Digest>;
+  ledger: Pick<Ledger, 'writeAsking'>;
+}
+
+type Step = ApprovedPlan['steps'][number];
+type Refused = Extract<ApprovalOutput, { ok: false }>;
+/** A step, and its arguments as they stand in the plan, without secrets. */
+interface Written {
+  readonly step: ParsedStep;
+  readonly written: Record<string, unknown>;
+}
+/** A step as it is shown, or what is in its way. */
+type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
+
+export function createPlanApprovals({
+  situationOf,
+  gate,
+  approvals,
+  digest,
+  ledger,
+}: PlanApprovalParts): PlanApprovals {
+  return {
+    async ask(session, asked, { caller, reason } = {}) {
+      const situation = await situationOf(session, caller);
+      const shown = await showSteps(situation, asked.plan);
+      if (!Array.isArray(shown)) {
+        await ledger.writeAsking(situation, shown.refused);
+        return shown.refused.result;
+      }
+      if (!shown.some(({ step, needsApproval }) => needsApproval && step.argumentsHash !== undefined))
+        return NOT_NEEDED;
+      return approvals.ask(await requestFor(situation, asked, { steps: stepsOf(shown), reason }));
+    },
+
+    async use(session, asked, id, { caller } = {}) {
+      const situation = await situationOf(session, caller);
+      const shown = await showSteps(situation, asked.plan);
+      const passed = Array.isArray(shown)
+        ? await approvals.pass(await requestFor(situation, asked, { steps: stepsOf(shown) }), id)
+        : shown.refused.result;
+      if (!passed.ok) throw new WinnowError('conflict', `approval: ${passed.code}: ${passed.reason} ${passed.next}`);
+    },
+  };
+
+  /** All steps, or the first that could not run. */
+  async function showSteps(situation: Situation, plan: ParsedPlan) {
+    const shown = [];
+    const hidden = hide(plan, situation);
+    for (const [at, step] of plan.steps.entries()) {
+      const one = await showStep(situation, plan, { step, written: hidden.steps[at]?.arguments ?? {} });
+      if (!one.ok) return one;
+      shown.push(one);
+    }
+    return shown;
+  }
+
+  async function showStep(situation: Situation, plan: ParsedPlan, { step, written }: Written): Promise<Shown> {
+    const { id, tool: name, purpose, dependsOn, each, when } = step;
+    const known = resolveArguments(step, { states: new Map(), inputs: plan.inputs });
+    const isWhole = each === undefined && known.unresolved.length === 0 && known.issues.length === 0;
+    const looked = await gate.look(situation, { tool: name, arguments: known.arguments, sources: known.sources });
+    const { tool, prepared, argumentsHash } = looked;
+    // Of a call that is not known yet nothing can be said but whether its tool may be called at all.
+    const decision = isWhole ? looked.decision : situation.decide(tool, 'find');
+    const end = (result: Refused): Shown => ({ ok: false, refused: { ...looked, decision, result } });
+    if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
+    if (isWhole && !prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
+    const given = isWhole
+      ? { arguments: { ...Object(looked.shown) }, sources: looked.sources, argumentsHash, risk: decision.risk }
+      : { arguments: written, sources: sourcesOf(step, rootsOf(plan, step)), risk: tool.risk };
+    const shown = { id, tool: name, purpose, dependsOn, each, when, where: destinationOf(tool), ...given };
+    return { ok: true, step: shown, needsApproval: decision.decision === 'needs_approval' };
+  }
+
+  async function requestFor(
+    situation: Situation,
+    { name, hash, plan }: AskedPlan,
+    { steps, reason }: { steps: readonly Step[]; reason?: string | undefined },
+  ): Promise<ApprovalRequest> {
+    const { session } = situation;
+    const inputs = Object.entries(hide(plan, situation).inputs ?? {}).map(([input, { value }]) => [input, value]);
+    const shown = { arguments: Object.fromEntries(inputs), plan: { name, hash, goal: plan.goal, steps: [...steps] } };
+    const risk = RISKS.findLast((one) => steps.some((step) => step.risk === one)) ?? 'high';
+    return {
+      ...shown,
+      session: session.id,
+      user: session.user,
+      tool: `plan ${name}`,
+      argumentsHash: (await digest())(shown),
+      runs: { where: `${steps.length} steps, of the plan with the hash ${hash}`, risk },
+      policyVersion: planDefinitionOf(
+        steps.map(({ tool }) => tool),
+        situation,
+      ),
+      reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(reason)}`,
+    };
+  }
+}
+
+/** Without what the tools of now mark secret. */
+function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
+  const hiding = createHiding((name) => {
+    const tool = find(name);
+    return tool && secretsIn(tool);
+  });
+  return hiding.plan(plan);
+}
+
+const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);
+
+const WHY =
+  'A plan as a whole: granted once, its steps run without a further question where all of their arguments stand here.';
+
+const NOT_NEEDED: Refused = {
+  ok: false,
+  code: 'approval_not_needed',
+  reason: 'No step needs an approval that can be given ahead: each is allowed, or takes values of results.',
+  next: 'Run the plan; a step that needs an approval asks for it when its values are known.',
+};
