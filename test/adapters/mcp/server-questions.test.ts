@@ -70,13 +70,22 @@ function overPipes({ parts }: Awaited<ReturnType<typeof createWorld>>) {
   return { old: transport, modern: transport, close: async () => void stdin.end() };
 }
 
+const NO_STREAM = new Response(null, { status: 405 });
+
 async function overHttp({ parts }: Awaited<ReturnType<typeof createWorld>>) {
   const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts) });
   closeAfterTest(app);
   const of = (user: string) =>
     [new URL(`${url}/mcp`), { requestInit: { headers: { 'x-winnow-user': user } } }] as const;
   return {
-    old: (user = 'ann') => new OldHttp(...of(user)),
+    // Of clients that open no stream of their own, beside those of their calls.
+    old(user = 'ann') {
+      const [address, options] = of(user);
+      return new OldHttp(address, {
+        ...options,
+        fetch: async (to, init) => (init?.method === 'GET' ? NO_STREAM : fetch(to, init)),
+      });
+    },
     close: () => app.close(),
     modern: (user = 'ann') => new StreamableHTTPClientTransport(...of(user)),
   };
