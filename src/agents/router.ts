@@ -26,9 +26,7 @@ import {
   type ListedTool,
   type ListInput,
   type ListOutput,
-  type LogMessage,
   listInputSchema,
-  type Progress,
   refusedSearch,
   type SearchInput,
   type SearchOutput,
@@ -36,6 +34,7 @@ import {
   searchInputSchema,
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
+import type { CallHearing } from './hearing.js';
 import { createLedger } from './ledger.js';
 import { createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
@@ -60,14 +59,11 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface CallAskOptions extends AskOptions {
+export interface CallAskOptions extends AskOptions, CallHearing {
   /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
   /** Of a run whose plan was approved as a whole. Only runs of plans say so: it is no part of what a caller sends. */
   plan?: PlanGrant | undefined;
-  /** Told what the tool says of its progress, and what its server logs, while it runs. Default: nobody is. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-  onLog?: ((message: LogMessage) => void) | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
@@ -237,9 +233,9 @@ export function createRouter(parts: RouterParts): Router {
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const { signal, onProgress, onLog } = ask;
+      const { caller: _caller, sources: _sources, plan: _plan, ...hearing } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
+      const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
       const result = await withSpan('winnow.call', about, () => runCall(parts.execute, asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });

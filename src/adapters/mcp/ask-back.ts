@@ -1,8 +1,9 @@
 /**
  * What a call still needs is the answer to its request (`input_required`): the client asks its person, and sends the
- * request again with what they said. The server keeps nothing meanwhile but the approval, in its store.
+ * request again with what they said. The server keeps nothing meanwhile but the approval, in its store, and a call whose
+ * own server asks.
  */
-import { ClientCapabilitiesSchema } from '@modelcontextprotocol/core';
+import { ClientCapabilitiesSchema, ElicitResultSchema } from '@modelcontextprotocol/core';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -12,8 +13,9 @@ import {
   type PrimitiveSchemaDefinition,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallInput, CallResult } from '../../agents/contracts.js';
+import type { CallInput } from '../../agents/contracts.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
+import { fail } from '../../agents/sandbox/failure.js';
 import { isObject, listOf } from '../../core/catalog/schema/json.js';
 import { dereference, secretArgumentNames } from '../../core/catalog/schema/paths.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
@@ -21,6 +23,7 @@ import { oneLine } from '../../core/visible-text.js';
 import type { Asked } from './answering.js';
 import { canAskPerson, findOwnApproval, questionFor, settle, spellTricks } from './ask-person.js';
 import type { OwnAnswer } from './own-tool.js';
+import { formOf, type OpenCalls, type Step } from './server-questions.js';
 
 /**
  * Comes back from the client as it likes: it names a session, which only its owner can, and arguments, which are checked
@@ -31,6 +34,8 @@ const stateSchema = z.strictObject({
   /** It was opened for this request alone. */
   isOwn: z.boolean(),
   arguments: z.record(z.string(), z.unknown()),
+  /** The call that is under way, whose server asked. Default: it is to be made. */
+  call: z.string().max(128).optional(),
 });
 type State = z.infer<typeof stateSchema>;
 
@@ -48,8 +53,9 @@ export function capabilitiesOf({ envelope = {} }: Asked): ClientCapabilities | u
   return ClientCapabilitiesSchema.safeParse(Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)).data;
 }
 
-/** Under this name the person's answer comes back; that to an approval comes under the approval's own id. */
+/** Under these names the person's answers come back; that to an approval comes under the approval's own id. */
 const ARGUMENTS = 'arguments';
+const SERVER = 'server';
 /** More is no question that a person wants to answer. */
 const MOST_FIELDS = 8;
 
@@ -62,21 +68,31 @@ export interface AskedCall {
 }
 
 /**
- * A call in a session, with what the client's person has said so far.
+ * A call in a session, with what the client's person has said so far. An answer to the server of a tool goes there alone:
+ * it decides on nothing of Winnow.
  * @param asksPerson the person may also decide on approvals, where the policy lets them
  */
 export async function callAskingBack(
   router: Pick<Router, 'call' | 'list' | 'session' | 'approvals'>,
   input: CallInput,
-  { session, isOwn, ask, asked, asksPerson }: AskedCall & { asksPerson: boolean },
+  { session, isOwn, ask, asked, asksPerson, open }: AskedCall & { asksPerson: boolean; open: OpenCalls },
 ): Promise<OwnAnswer> {
   const { inputResponses: responses } = asked;
+  const state = asked.requestState<State>();
+  if (state?.call !== undefined) {
+    const { data: answer } = ElicitResultSchema.safeParse(inputResponse(responses, SERVER));
+    const step = await open.goOn(state.call, session, { ask, answer });
+    return step ? answerOf(step) : { result: fail('connection_lost', NOT_OPEN) };
+  }
   const answer = inputResponse(responses, ARGUMENTS);
   const now = answer.kind === 'elicit' && answer.action === 'accept' ? answer.content : {};
-  const said = { ...asked.requestState<State>()?.arguments, ...now };
+  const said = { ...state?.arguments, ...now };
   const call = { ...input, arguments: { ...said, ...input.arguments } };
-  const result = await router.call(session, call, ask);
-  if (result.ok || !canAskPerson(capabilitiesOf(asked))) return { result };
+  if (!canAskPerson(capabilitiesOf(asked))) return { result: await router.call(session, call, ask) };
+  const make = (input: CallInput) => open.begin(session, ask, (more) => router.call(session, input, more));
+  const step = await make(call);
+  if ('question' in step || step.result.ok) return answerOf(step);
+  const { result } = step;
   const requestState = writeState({ session, isOwn, arguments: said });
 
   if (result.code === 'invalid_arguments' && answer.kind === 'missing') {
@@ -90,16 +106,25 @@ export async function callAskingBack(
   // What can't be asked can't be answered either, whatever the client sends.
   const question = await questionFor(router, approval);
   if (!question) return { result };
-  if (decision.kind !== 'missing') return { result: await decided() };
+  if (decision.kind !== 'missing') return decided();
   const inputRequests = { [approval]: inputRequired.elicit(question.form) };
   return { question: inputRequired({ inputRequests, requestState }) };
 
-  async function decided(): Promise<CallResult> {
-    if (decision.kind !== 'elicit' || decision.action === 'cancel' || approval === undefined) return result;
+  async function decided(): Promise<OwnAnswer> {
+    if (decision.kind !== 'elicit' || decision.action === 'cancel' || approval === undefined) return { result };
     const isDecided = await settle(router, { session, approval, action: decision.action }, ask);
-    return isDecided ? router.call(session, { ...call, approval }, ask) : result;
+    return isDecided ? answerOf(await make({ ...call, approval })) : { result };
+  }
+
+  function answerOf(step: Step): OwnAnswer {
+    if ('result' in step) return step;
+    const inputRequests = { [SERVER]: inputRequired.elicit(formOf(step.question)) };
+    const requestState = writeState({ session, isOwn, arguments: {}, call: step.call });
+    return { question: inputRequired({ inputRequests, requestState }) };
   }
 }
+
+const NOT_OPEN = 'The call is not under way any more, or another process of Winnow has it.';
 
 /** Undefined: nothing is missing, or what is missing is no question for a form, such as a secret or a list. */
 async function formFor(

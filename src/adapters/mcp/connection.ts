@@ -19,6 +19,7 @@ import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './mcp-options.js';
 import { renderTool } from './render-tool.js';
+import { askingIn } from './server-questions.js';
 
 export interface Connection {
   /** To be connected to a transport. */
@@ -103,7 +104,8 @@ export function createConnection(
   ): Promise<CallToolResult | InputRequiredResult> {
     const { mcpReq: asked } = context;
     const tool = own.tools.get(name);
-    const ask = { caller: caller(context), ...answering.hearing(asked) };
+    const onQuestion = askingIn(asked, server, report);
+    const ask = { caller: caller(context), ...answering.hearing(asked), onQuestion };
     const answer = async (id: string) => {
       const callTool = async (input: CallInput) => ({ result: await router.call(id, input, ask) });
       if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));

@@ -55,7 +55,8 @@ export function handOn(server: Server, { offers, user, onFailure }: HandOnParts)
       ?.servers()
       .find((one) => given.startsWith(startOf(one)));
     if (name !== undefined) return { name, own: given.slice(startOf(name).length) };
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no "${given.slice(0, 200)}" on any server.`);
+    const reason = `There is no "${given.slice(0, 200)}" on any server.`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, reason, startOf === schemeOf ? { uri: given } : undefined);
   }
 
   const address = (item: Fields, name: string) => withAddresses(item, schemeOf(name)) as Fields;

@@ -103,6 +103,7 @@ export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointPar
       const all = [...opened];
       await Promise.all(all.filter(({ listens }) => listens).map((one) => one.close()));
       await untilAborted(Promise.allSettled(all.map(({ ended }) => ended)), signal);
+      stateless.cancel();
       await Promise.all(all.map((one) => one.close()));
     },
   };

@@ -21,6 +21,7 @@ import { type Asker, createHandles, type Named } from './handles.js';
 import { renderInstructions } from './mcp-options.js';
 import { type OwnAnswer, type ToolCall, withHandle } from './own-tool.js';
 import { renderTool } from './render-tool.js';
+import { createOpenCalls } from './server-questions.js';
 
 export interface StatelessOptions {
   /** The client's own person may decide on approvals, where the policy lets them. Default: false. */
@@ -34,7 +35,9 @@ export interface Stateless {
   serverFor(asker: Asker): { readonly server: Server; idle(): Promise<void> };
   /** Tells each time that this asker would be shown other tools. @returns a function that ends it */
   watch(asker: Asker, onChange: () => void): () => void;
-  /** Ends the sessions whose handles were given here; nothing may run any more. */
+  /** Cancels calls whose client has been asked something and has not come again. */
+  cancel(): void;
+  /** The same, and ends the sessions whose handles were given here; nothing else may run any more. */
   end(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   const byHandle = { ...options, followsList: false };
   const answering = createAnswering({ ...parts, options: byHandle }, withHandle);
   const { own, capabilities, report, logged, toClient } = answering;
+  const open = createOpenCalls();
   const handles = createHandles({ router, turnPauseMs: options.turnPauseMs, onError: report });
   const taken = new Set(own.tools.keys());
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, ...byHandle, byHandle: true }));
@@ -82,7 +86,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       const answer = await within(asker, named, (session) => {
         const ask = { caller: asker.caller, ...answering.hearing(asked) };
         const callTool = (input: CallInput) =>
-          callAskingBack(router, input, { session, isOwn, ask, asked, asksPerson });
+          callAskingBack(router, input, { session, isOwn, ask, asked, asksPerson, open });
         const call: ToolCall = { session, callTool, ...ask };
         return tool ? tool.answer(rest, call) : callTool({ tool: shown?.name ?? name, arguments: given });
       });
@@ -107,7 +111,11 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   }
 
   return {
-    end: handles.end,
+    cancel: open.end,
+    async end() {
+      open.end();
+      await handles.end();
+    },
 
     serverFor(asker) {
       const running = new Set<Promise<unknown>>();

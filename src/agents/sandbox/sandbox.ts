@@ -1,10 +1,12 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
-import type { CallResult, LogMessage, Progress } from '../contracts.js';
+import type { CallResult } from '../contracts.js';
+import type { CallHearing } from '../hearing.js';
 import { createAdmission } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
+import { limitHearing } from './limit-hearing.js';
 import { checkLimits, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { prepareArguments } from './prepare-arguments.js';
 import { createRateLimiter, type RateClaim } from './rate-limiter.js';
@@ -18,7 +20,7 @@ export interface SandboxParts {
   now?: (() => number) | undefined;
 }
 
-export interface SandboxCall {
+export interface SandboxCall extends CallHearing {
   /** As the caller's view has it: the sandbox asks nobody whether the caller may. */
   tool: Tool;
   /** Not trusted: checked here. */
@@ -26,10 +28,6 @@ export interface SandboxCall {
   user?: string | undefined;
   session?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Told what a tool says of its progress. Default: nobody is. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told what the server of a tool logs while it works. Default: nobody is. */
-  onLog?: ((message: LogMessage) => void) | undefined;
   /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
   findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
@@ -50,10 +48,6 @@ export interface Sandbox {
   /** Ends the connections and processes of all executors. Idempotent. */
   close(): Promise<void>;
 }
-
-/** A tool that says more of its progress, or logs more, is heard, and goes on, but is not passed on. */
-const MAX_MESSAGES = 1_000;
-const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /**
  * Checks arguments, bounds time, memory and rates of calls, and runs them by the first executor that can.
@@ -100,8 +94,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         signal,
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
-        onProgress: limitProgress(call.onProgress, prolong),
-        onLog: call.onLog && limitLog(call.onLog),
+        ...limitHearing(call, { prolong, timeoutMs }),
       }),
     );
     void running.ended.then(place.leave);
@@ -158,25 +151,5 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     async close() {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
     },
-  };
-}
-
-function limitProgress(tell: SandboxCall['onProgress'], prolong: () => void): (progress: Progress) => void {
-  let left = MAX_MESSAGES;
-  return ({ message, ...numbers }) => {
-    prolong();
-    if (left-- <= 0) return;
-    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
-  };
-}
-
-function limitLog(tell: (message: LogMessage) => void): (message: LogMessage) => void {
-  let left = MAX_MESSAGES;
-  return ({ level, logger, data }) => {
-    if (left-- <= 0) return;
-    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
-    const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
-    const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
-    tell({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }

@@ -1,11 +1,10 @@
 /** The protocol's own suite against `/mcp` of `winnow serve`, for each revision that has a frozen set of requirements. */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { serveWinnow } from '../../support/serve-winnow.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 jest.setTimeout(600_000);
@@ -86,25 +85,20 @@ beforeAll(async () => {
   if (missing !== undefined) return;
   await writeFile(at('tools.json'), JSON.stringify({ tools: TOOLS }));
   await writeFile(at('tools.mjs'), MODULE);
-  const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
-  const words = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), '--port', '0', '--json'];
-  // Nothing is planned: the endpoint is never asked.
-  const endpoint = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
-  const child = spawn(
-    process.execPath,
-    ['--import', loader, resolve('src/cli/main.ts'), 'serve', ...words, ...endpoint],
-    {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: { PATH: process.env.PATH, HOME: folder },
-    },
-  );
-  const ended = once(child, 'exit');
-  stop = () => {
-    child.kill();
-    return ended;
+  const suite = { command: process.execPath, args: [resolve('test/adapters/mcp/conformance-server.mjs')] };
+  await writeFile(at('mcp.json'), JSON.stringify({ mcpServers: { suite: { ...suite, prefix: false, trust: true } } }));
+  // The suite calls tools by their names, and asks nobody for an approval.
+  await writeFile(at('policy.json'), JSON.stringify({ mode: 'legacy', argumentRisks: [{ match: {}, risk: 'low' }] }));
+  const config = {
+    catalog: [at('tools.json'), at('mcp.json')],
+    toolsModule: at('tools.mjs'),
+    policy: at('policy.json'),
+    mcp: { offers: 'all' },
   };
-  const [line] = await once(child.stdout, 'data');
-  url = `${JSON.parse(String(line)).address}/mcp`;
+  await writeFile(at('winnow.json'), JSON.stringify(config));
+  const served = await serveWinnow(['--config', at('winnow.json')], folder);
+  stop = served.stop;
+  url = `${served.address}/mcp`;
 });
 afterAll(() => stop());
 

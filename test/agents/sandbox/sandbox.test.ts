@@ -184,6 +184,26 @@ describe('a call in the sandbox', () => {
       jest.useRealTimers();
     });
 
+    it('or asks has its time anew while the question is open; one that nobody answers is dismissed after 5 minutes', async () => {
+      const question = { server: 's', message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+      const executor: Executor = {
+        canRun: () => true,
+        run: async ({ signal, onQuestion }) => ({ ok: true, output: await onQuestion?.(question, signal) }),
+      };
+      const signals: AbortSignal[] = [];
+      const running = createSandbox({ executors: [executor], limits: { timeoutMs: 1_000 } }).run({
+        tool: createTool('a'),
+        arguments: {},
+        onQuestion: (_, signal) => new Promise(() => void signals.push(signal)),
+      });
+      await jest.advanceTimersByTimeAsync(299_000);
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+      await jest.advanceTimersByTimeAsync(2_000);
+      expect(await running).toMatchObject({ ok: true, output: { action: 'cancel' } });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
     async function runFor(milliseconds: number, { every }: { every: number }) {
       const told: Progress[] = [];
       const executor: Executor = {

@@ -1,11 +1,13 @@
 /** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
 import { isUrl } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
-import type { ContentBlock, LogMessage, Progress } from '../../contracts.js';
+import type { ContentBlock } from '../../contracts.js';
+import type { CallHearing } from '../../hearing.js';
 import type { CallFailure } from '../failure.js';
 import type { McpOffers } from './offers.js';
 
-export interface ExecutorCall {
+/** Each word of progress prolongs the call, and so does a question while it is open. */
+export interface ExecutorCall extends CallHearing {
   readonly tool: Tool;
   /** Checked, with the defaults of the schema. */
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -17,10 +19,6 @@ export interface ExecutorCall {
   readonly maxReadBytes: number;
   /** Whether the call may be made a second time when the connection broke in the middle of the first. */
   readonly repeatable: boolean;
-  /** Each time prolongs the call. Default: nobody listens. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told what the server of the tool logs meanwhile. Default: nobody listens. */
-  readonly onLog?: ((message: LogMessage) => void) | undefined;
 }
 
 export interface ExecutedWell {

@@ -2,9 +2,21 @@
  * A connection to one MCP server that stays open over many calls. How a call ended is a value that tells whether the
  * server can have begun: the caller knows whether it may be repeated.
  */
-import { type Client, LOG_LEVEL_META_KEY, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  type ElicitResult,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  LOG_LEVEL_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import {
+  type AskedByServer,
   connect,
   EndlessList,
   failureReason,
@@ -33,6 +45,10 @@ export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | '
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** When it fires, the server is told, and the answer is `lost`. */
   readonly signal: AbortSignal;
+  /** Asked what the server asks of a person while it works on this call, as it came. */
+  readonly onQuestion: AskedByServer;
+  /** Told why a question of the server was put to nobody: it may have been of this call. */
+  readonly onUnasked: (reason: string) => void;
 }
 
 export interface McpSession {
@@ -58,7 +74,7 @@ export interface McpSessionOptions {
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const news = createNews();
   const { connectTimeoutMs: timeoutMs, way: known } = options;
-  const { client, way, close } = await connect(server, { timeoutMs, way: known, hear: news.hear });
+  const { client, way, close } = await connect(server, { timeoutMs, way: known, hear: news.hear, ask: news.ask });
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
@@ -72,16 +88,21 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
       isOpen = false;
       return close();
     },
-    async callTool({ name, arguments: input, inputSchema, user, signal, onProgress, onLog }) {
+    async callTool({ name, arguments: input, inputSchema, signal, ...listener }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
-      const listening = news.tell({ user, onProgress, onLog });
+      const listening = news.tell(listener);
       try {
-        const logLevel = onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
+        const logLevel = listener.onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
         const _meta = { progressToken: listening.token, ...logLevel };
         const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
-        const options = { signal, timeout: NO_TIMEOUT_MS, toolDefinition };
-        const answer = await client.callTool({ name, arguments: { ...input }, _meta }, options);
-        return { ok: true, ...readContent(answer) };
+        const options = { signal, timeout: NO_TIMEOUT_MS, toolDefinition, allowInputRequired: true };
+        let answers: Answers = {};
+        for (let round = 0; round <= MOST_ROUNDS; round++) {
+          const answer = await client.callTool({ name, arguments: { ...input }, _meta, ...answers }, options);
+          if (!isInputRequiredResult(answer)) return { ok: true, ...readContent(answer) };
+          answers = await answerAll(answer, listener.onQuestion, signal);
+        }
+        return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };
       } catch (error) {
         return readFailure(error);
       } finally {
@@ -96,10 +117,34 @@ function readContent(answer: object): McpContent {
   return rawResultSchema.parse('raw' in answer ? answer : { raw: {} }).raw;
 }
 
-type Listener = Pick<ExecutorCall, 'user' | 'onProgress' | 'onLog'>;
+/** A server of 2026-07-28 that asks in more rounds is not called again. */
+const MOST_ROUNDS = 10;
+/** One that asks for nothing but to be called again waits for something. */
+const ROUND_PAUSE_MS = 250;
+
+type Answers = Pick<InputRequiredResult, 'requestState'> & { inputResponses?: Record<string, ElicitResult> };
+
+/** What a server of 2026-07-28 gets with the same call again. @throws ProtocolError where it asks for what Winnow has not */
+async function answerAll(
+  { inputRequests = {}, requestState }: InputRequiredResult,
+  ask: AskedByServer,
+  signal: AbortSignal,
+): Promise<Answers> {
+  const inputResponses: Record<string, ElicitResult> = {};
+  for (const [key, { method, params }] of Object.entries(inputRequests)) {
+    if (method !== 'elicitation/create')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks its client for ${method}`);
+    inputResponses[key] = await ask(params, signal);
+  }
+  if (Object.keys(inputResponses).length === 0) await delay(ROUND_PAUSE_MS, undefined, { signal });
+  return { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+}
+
+type Listener = Pick<McpToolCall, 'user' | 'onProgress' | 'onLog' | 'onQuestion' | 'onUnasked'>;
 
 interface News {
   readonly hear: HearNotification;
+  readonly ask: AskedByServer;
   noteUser(user: string | undefined): void;
   /** For as long as a call runs; the token stands in it. */
   tell(listener: Listener): { token: string; stop(): void };
@@ -108,8 +153,9 @@ interface News {
 const progressNewsSchema = progressSchema.extend({ progressToken: z.string() });
 
 /**
- * A log message says not to which call it belongs, and may come after its end. So it goes to the calls that are under way as
- * long as one user alone has used the connection, and to nobody after that.
+ * Log messages, and questions of servers of before 2026-07-28, say not to which call they belong, and may come after its end.
+ * So they go to the calls that are under way as long as one user alone has used the connection, and to nobody after that; a
+ * question only where one call is under way.
  */
 function createNews(): News {
   const listeners = new Map<string, Listener>();
@@ -128,6 +174,12 @@ function createNews(): News {
       if (method !== 'notifications/message' || users.size > 1) return;
       const message = logMessageSchema.safeParse(params).data;
       if (message) for (const { onLog } of listeners.values()) onLog?.(message);
+    },
+    async ask(asked, signal) {
+      const [first, ...others] = listeners.values();
+      if (first && others.length === 0 && users.size === 1) return first.onQuestion(asked, signal);
+      for (const { onUnasked } of listeners.values()) onUnasked('nobody can tell to which of several calls it belongs');
+      return { action: 'decline' };
     },
     noteUser,
     tell(listener) {

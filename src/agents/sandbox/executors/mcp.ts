@@ -2,16 +2,19 @@
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
+import type { AskedByServer } from '../../../core/catalog/sources/mcp-connection.js';
 import { findNamesake, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import type { ContentBlock } from '../../contracts.js';
+import type { AskPerson } from '../../hearing.js';
 import { describeBlock } from '../cap-output.js';
 import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
 import { askForOffer } from './mcp-offers.js';
+import { readQuestion } from './mcp-questions.js';
 import type { McpContent } from './mcp-session.js';
 import type { McpOffered, McpOffers } from './offers.js';
 
@@ -92,15 +95,38 @@ export function createMcpExecutor(
       const target = readMcpTarget(call.tool);
       const life = lifeOf(call.tool);
       if (!target || !life) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
-      const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema };
+      const unasked = new Set<string>();
+      const onUnasked = (reason: string) => void unasked.add(reason);
+      const onQuestion = askedBy(target.server, call.onQuestion, onUnasked);
+      const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema, onQuestion, onUnasked };
       const answer = await life.use(call, (session) => session.callTool(asked));
-      return answer.ok ? readMcpContent(answer) : answer;
+      const notes = [...unasked].map((why) => `The MCP server "${target.server}" asked, and was declined: ${why}.`);
+      return withNotes(answer.ok ? readMcpContent(answer) : answer, notes);
     },
 
     async close() {
       await Promise.all([...known.values()].map(({ life }) => life.close()));
     },
   };
+}
+
+/** Declines what can't be put to a person, and tells why. */
+function askedBy(server: string, ask: AskPerson | undefined, onUnasked: (reason: string) => void): AskedByServer {
+  return async (asked, signal) => {
+    const read = readQuestion(server, asked);
+    if (read.ok && ask) {
+      const { action, content } = await ask(read.question, signal);
+      return content && action === 'accept' ? { action, content: { ...content } } : { action };
+    }
+    onUnasked(read.ok ? 'no person can be asked on the way of this call' : read.reason);
+    return { action: 'decline' };
+  };
+}
+
+function withNotes(executed: Executed, notes: readonly string[]): Executed {
+  if (notes.length === 0) return executed;
+  if (executed.ok) return { ...executed, notes: [...(executed.notes ?? []), ...notes] };
+  return { ...executed, reason: [executed.reason, ...notes].join('\n') };
 }
 
 function onePrefix(name: string, namesake: string): WinnowError {

@@ -4,6 +4,9 @@
  */
 import {
   Client,
+  type ElicitResult,
+  ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -93,11 +96,20 @@ function negotiationOf({ era, wire }: Way): VersionNegotiationOptions {
   return { mode: 'auto', ...(wire === 'stdio' ? { probe: { timeoutMs: PROBE_TIMEOUT_MS } } : {}) };
 }
 
+/** @param asked the form as it came; @param signal fires when the answer is not waited for any more */
+export type AskedByServer = (asked: unknown, signal: AbortSignal) => Promise<ElicitResult>;
+
+/** Declared also where tools are only listed: some servers show the tools that ask to clients alone that can be asked. */
+const CAPABILITIES = { elicitation: { form: {} } };
+const DECLINE: AskedByServer = async () => ({ action: 'decline' });
+
 interface ConnectOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Default: nobody hears them. */
   readonly hear?: HearNotification | undefined;
+  /** Answers what the server asks of a person. Default: nobody is asked. */
+  readonly ask?: AskedByServer | undefined;
   /** In which the server answered before. Default: all are tried. */
   readonly way?: Way | undefined;
 }
@@ -120,7 +132,7 @@ interface Connection extends Opened {
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function connect(
   server: McpServer,
-  { timeoutMs, signal, hear, way = firstWay(server) }: ConnectOptions,
+  { timeoutMs, signal, hear, ask = DECLINE, way = firstWay(server) }: ConnectOptions,
 ): Promise<Connection> {
   // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -135,7 +147,13 @@ export async function connect(
   async function open(one: Way): Promise<Opened> {
     const opened = createMcpTransport(server, one.wire, hear);
     lastWords = opened.lastWords;
-    const client = new Client({ name: 'winnow', version: readVersion() }, { versionNegotiation: negotiationOf(one) });
+    const options = { versionNegotiation: negotiationOf(one), capabilities: CAPABILITIES };
+    const client = new Client({ name: 'winnow', version: readVersion() }, options);
+    // A handler for the method would get the form without what marks a secret.
+    client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
+      if (method === 'elicitation/create') return ask(params, mcpReq.signal);
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `Winnow does not answer ${method}.`);
+    };
     try {
       // A process that does not read its input, or a hanging connection, must not outlive the signal.
       const connecting = client.connect(opened.transport, { signal: patience, timeout: NO_TIMEOUT_MS });

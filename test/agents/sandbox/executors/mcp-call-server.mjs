@@ -9,6 +9,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import {
   CallToolRequestSchema,
   CompleteRequestSchema,
+  ElicitResultSchema,
   ErrorCode,
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
@@ -48,11 +49,13 @@ function createToolServer() {
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal, _meta }) => {
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, sendRequest, signal, _meta }) => {
     journal(`call ${params.name}`);
     const log = (level, data, logger) =>
       sendNotification({ method: 'notifications/message', params: { level, data, logger } });
-    return tools[params.name](params.arguments, { notify: sendNotification, log, signal, token: _meta?.progressToken });
+    const ask = (form) => sendRequest({ method: 'elicitation/create', params: form }, ElicitResultSchema);
+    const token = _meta?.progressToken;
+    return tools[params.name](params.arguments, { notify: sendNotification, log, ask, signal, token });
   });
   return server;
 }

@@ -1,4 +1,5 @@
-// Tools of the test servers, whatever revision they speak. `extra` has `notify`, `log`, `token` and `signal`.
+// Tools of the test servers, whatever revision they speak. `extra` has `notify`, `log`, `token`, `signal` and
+// `ask`.
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
@@ -55,6 +56,13 @@ export const createTools = ({ journal, refuse }) => ({
       });
     }),
   pid: () => text(String(process.pid)),
+  /** Asks its client's person what it is called with, and tells what was said. */
+  ask: async (form, { ask }) => text(JSON.stringify(await ask(form))),
+  ask_often: async ({ times, form }, { ask }) => {
+    const said = [];
+    for (let time = 0; time < times; time++) said.push((await ask(form)).action);
+    return text(JSON.stringify(said));
+  },
 });
 
 const RESOURCES = ['a', 'b'].map((name) => ({ uri: `note:///${name}`, name }));

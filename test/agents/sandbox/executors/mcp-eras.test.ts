@@ -9,6 +9,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
+import type { AskPerson, ServerQuestion } from '../../../../src/agents/hearing.js';
 import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/offers.js';
@@ -72,6 +73,23 @@ describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }
     const tool = createTool(name, {}, undefined, { toolType: 'mcp', risk: 'high', metadata });
     return sandbox.run({ tool, arguments: input, ...more });
   }
+
+  it('that asks gets what the person of the call said; where there is none it is declined, with a note', async () => {
+    const requestedSchema = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+    const form = { mode: 'form', message: 'Which\nday?', requestedSchema };
+    const asked: ServerQuestion[] = [];
+    const onQuestion: AskPerson = async (question) => {
+      asked.push(question);
+      return { action: 'accept', content: { day: 'Monday' } };
+    };
+    const answered = await call('ask', form, { onQuestion });
+    expect(answered).toMatchObject({ output: { action: 'accept', content: { day: 'Monday' } }, notes: [] });
+    expect(asked).toEqual([{ server: 'notes', message: 'Which day?', requestedSchema }]);
+    expect(await call('ask', form)).toMatchObject({
+      output: { action: 'decline' },
+      notes: ['The MCP server "notes" asked, and was declined: no person can be asked on the way of this call.'],
+    });
+  });
 
   it('is spoken to in its newest revision', async () => {
     const session = await openMcpSession(server, { connectTimeoutMs: 20_000 });

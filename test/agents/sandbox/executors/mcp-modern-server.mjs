@@ -5,7 +5,14 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createTools, OFFERS } from './mcp-call-tools.mjs';
 
@@ -31,7 +38,13 @@ function createToolServer() {
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     journal(`call ${params.name}`);
     const { notify, log, signal, _meta } = mcpReq;
-    return tools[params.name](params.arguments, { notify, log, signal, token: _meta?.progressToken });
+    const { kind: _, ...answer } = inputResponse(mcpReq.inputResponses, 'form');
+    if (params.name === 'ask' && answer.action === undefined)
+      return inputRequired({ inputRequests: { form: inputRequired.elicit(params.arguments) } });
+    return tools[params.name](params.arguments, {
+      ...{ notify, log, signal, token: _meta?.progressToken },
+      ask: () => answer,
+    });
   });
   return server;
 }

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
+import type { AskPerson } from '../../../../src/agents/hearing.js';
 import {
   createMcpExecutor,
   type McpExecutor,
@@ -64,7 +65,7 @@ function start(server: McpServer, timeoutMs = 20_000) {
   opened.push(sandbox);
 }
 
-interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'user'> {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'onQuestion' | 'user'> {
   risk?: Risk;
   input?: object;
   /** Of a sandbox of its own, on the same server. */
@@ -85,6 +86,72 @@ function call(name: string, { risk = 'high', input = {}, limits, ...more }: Call
 async function until(event: string): Promise<void> {
   while (!(await events()).includes(event)) await pause(5);
 }
+
+/** A form with one field. */
+const form = (field: object = {}, message = 'Which day?') => ({
+  message,
+  requestedSchema: { type: 'object', properties: { day: { type: 'string', ...field } } },
+});
+
+describe('what an MCP server asks while it works on a call', () => {
+  beforeEach(() => start({ command: process.execPath, args: [SCRIPT, journal] }));
+
+  it.each<[string, object, string]>([
+    ['asks for a secret', form({ format: 'password' }), 'it asks for a secret'],
+    [
+      'is no form',
+      { message: 'Go there', mode: 'url', url: 'https://example.com', elicitationId: '1' },
+      'its question is no form as MCP has it',
+    ],
+    ['has a field that no form has', form({ type: 'object' }), 'its question is no form as MCP has it'],
+    ['is too long', form({}, 'x'.repeat(4_001)), 'its question is too long to read'],
+    ['has a form that is too long', form({ description: 'x'.repeat(32_000) }), 'its question is too long to read'],
+    ['hides text in what it reads again', form({ enum: ['a\u200bb'] }), 'its question has hidden characters'],
+  ])('is declined, and nobody sees it, where it %s', async (_, input, reason) => {
+    const onQuestion = jest.fn<AskPerson>();
+    const result = await call('ask', { input, onQuestion });
+    expect(onQuestion).not.toHaveBeenCalled();
+    expect(result).toMatchObject({ output: { action: 'decline' }, notes: [expect.stringContaining(reason)] });
+  });
+
+  it('has its words on one line each, without hidden characters, and no keyword that MCP does not have', async () => {
+    const onQuestion = jest.fn<AskPerson>(async () => ({ action: 'decline' }));
+    const words = { title: 'The\u202e day', description: 'of\nthe week', default: 'two\nlines' };
+    await call('ask', { input: form({ ...words, pattern: '(a+)+$' }, 'Allow\n\u2028rm?'), onQuestion });
+    const day = { type: 'string', title: 'The day', description: 'of the week', default: 'two\nlines' };
+    const requestedSchema = { type: 'object', properties: { day } };
+    expect(onQuestion.mock.calls[0]?.[0]).toEqual({ server: 'notes', message: 'Allow rm?', requestedSchema });
+  });
+
+  it('is put to nobody where several calls are under way, or several users use the connection', async () => {
+    const onQuestion = jest.fn<AskPerson>(async () => ({ action: 'accept', content: { day: 'Monday' } }));
+    const stop = new AbortController();
+    const hanging = call('hang', { user: 'ann', signal: stop.signal, onQuestion });
+    await until('call hang');
+    const unclear = 'nobody can tell to which of several calls it belongs';
+    const declined = { output: { action: 'decline' }, notes: [expect.stringContaining(unclear)] };
+    expect(await call('ask', { input: form(), user: 'ann', onQuestion })).toMatchObject(declined);
+    stop.abort();
+    await hanging;
+    expect(await call('ask', { input: form(), user: 'ann', onQuestion })).toMatchObject({
+      output: { action: 'accept' },
+    });
+    expect(await call('ask', { input: form(), user: 'bob', onQuestion })).toMatchObject(declined);
+    expect(onQuestion).toHaveBeenCalledTimes(1);
+  });
+
+  it('is dismissed from the 21st of one call on, and prolongs the call while it is open', async () => {
+    const onQuestion = jest.fn<AskPerson>(async () => {
+      await pause(700);
+      return { action: 'accept', content: { day: 'Monday' } };
+    });
+    const limits = { timeoutMs: 500 };
+    expect(await call('ask', { input: form(), onQuestion, limits })).toMatchObject({ output: { action: 'accept' } });
+    onQuestion.mockImplementation(async () => ({ action: 'decline' }));
+    const said = await call('ask_often', { input: { times: 21, form: form() }, onQuestion });
+    expect(said).toMatchObject({ output: [...Array(20).fill('decline'), 'cancel'] });
+  });
+});
 
 describe('a tool of an MCP server', () => {
   beforeAll(() => start({ command: process.execPath, args: [SCRIPT, journal] }));
