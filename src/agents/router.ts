@@ -222,8 +222,7 @@ export function createRouter(parts: RouterParts): Router {
       const request = parseInput(callInputSchema, input);
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
-      const about = { 'winnow.tool': request.tool };
-      const passed = await withSpan('winnow.decide', about, () =>
+      const passed = await withSpan('winnow.decide', { 'gen_ai.tool.name': request.tool }, () =>
         gate.pass(situation, { ...request, sources: ask.sources }),
       );
       await ledger.writeGate(situation, passed);
@@ -235,7 +234,7 @@ export function createRouter(parts: RouterParts): Router {
       const { signal, onProgress, onLog } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
       const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, onLog, findRefusal };
-      const result = await withSpan('winnow.call', about, () => run(asked));
+      const result = await run(asked);
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
