@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, jest } from '@jest/globals';
+import { trace } from '@opentelemetry/api';
+import { recordSpans } from '../support/record-spans.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -21,6 +23,13 @@ const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
+
+function inEnvironment(given: Readonly<Record<string, string>>): void {
+  Object.assign(process.env, given);
+  ends.push(() => {
+    for (const name of Object.keys(given)) delete process.env[name];
+  });
+}
 
 /** A catalogue of one operation that a server of the test answers, and a model that plans it. */
 async function setUp(location?: string) {
@@ -101,14 +110,12 @@ it('a trace does not go on to where the server of a tool redirects', async () =>
 
 it('the variables of OpenTelemetry win over the file, and name the service', async () => {
   const [receiver, other] = [await startReceiver(), await startReceiver()];
-  const given = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SERVICE_NAME: 'tools-of-ann' };
-  Object.assign(process.env, given);
-  ends.push(async () => {
-    for (const name of Object.keys(given)) delete process.env[name];
-  });
+  const given = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/of/its/own`, OTEL_SERVICE_NAME: 'tools-of-ann' };
+  inEnvironment(given);
   const { ask, stop } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: other.url } }));
   await ask('GET /v1/tools');
   await stop();
+  expect(receiver.asked.map(({ path }) => path)).toEqual(['/of/its/own']);
   expect(receiver.named('GET /v1/tools')).not.toHaveProperty('parentSpanId');
   const [{ resource }] = receiver.resources();
   expect(valuesOf(resource)).toMatchObject({
@@ -118,12 +125,36 @@ it('the variables of OpenTelemetry win over the file, and name the service', asy
   expect(other.asked).toEqual([]);
 });
 
-it('a receiver that takes nothing is told in the log, and stops nothing', async () => {
+it('a receiver that takes nothing is told in the log while the server answers', async () => {
   const { url } = await listen('{}', 401);
-  const { log, ask, stop } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: url } }));
+  inEnvironment({ OTEL_BSP_SCHEDULE_DELAY: '10' });
+  const { ask, logged, stop } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: url } }));
   expect(await ask('GET /v1/tools')).toMatchObject({ tools: expect.any(Array) });
+  await logged('Traces: ');
   await stop();
-  expect(log.text()).toContain('Traces: ');
+});
+
+it.each([
+  ['OTEL_SDK_DISABLED', 'true'],
+  ['OTEL_TRACES_EXPORTER', 'none'],
+])('nothing is sent where %s is %s', async (name, value) => {
+  const { url, asked } = await startReceiver();
+  inEnvironment({ [name]: value });
+  const { ask, stop } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: url } }));
+  await ask('GET /v1/tools');
+  await stop();
+  expect(asked).toEqual([]);
+});
+
+it('an SDK that the process has already gets the spans, and stays', async () => {
+  const { url, asked } = await startReceiver();
+  const spans = recordSpans();
+  ends.push(() => trace.disable());
+  const { ask, stop } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: url } }));
+  await ask('GET /v1/tools');
+  await stop();
+  trace.getTracer('another').startActiveSpan('later', {}, (span) => span.end());
+  expect([asked, spans]).toMatchObject([[], [{ name: 'GET /v1/tools', ended: 1 }, { name: 'later' }]]);
 });
 
 it('of winnow mcp, a call is below the span that the client names', async () => {

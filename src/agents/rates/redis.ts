@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 2_000;
 
 /**
  * Resolves when it is connected, or known to be away.
- * @param onNotice told once when it is away, and once when it is back
+ * @param onNotice told once when it is away, with the reason, and once when it is back
  * @throws WinnowError `invalid_option` for what is no address; it is not shown, since it may hold a password
  */
 export async function connectRedis(url: string, onNotice: (text: string) => void): Promise<Redis> {
@@ -23,17 +23,18 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
     maxRetriesPerRequest: 0,
     socketTimeout: SILENCE_MS,
     connectTimeout: CONNECT_MS,
+    // What it refuses to count (no memory left, only a replica) is as good as away.
+    reconnectOnError: (error) => isRefusal(error) && noteReason(error),
     retryStrategy: (tries) => Math.min(100 * 2 ** tries, MAX_WAIT_MS),
   });
   let isAway = false;
-  // What is wrong is told when the connection closes; unheard, it would end the process.
-  redis.on('error', () => {});
+  let reason = 'the connection is lost';
+  redis.on('error', noteReason);
   redis.on('close', () => {
     if (isAway || redis.status === 'end') return;
     isAway = true;
-    onNotice(
-      `Redis at ${place} is away: until it is back, rates and quotas.modelTokens hold for each server by itself.`,
-    );
+    const meanwhile = 'until it is back, rates and quotas.modelTokens hold for each server by itself';
+    onNotice(`Redis at ${place} is away (${reason}): ${meanwhile}.`);
   });
   redis.on('ready', () => {
     if (isAway) onNotice(`Redis at ${place} is back: rates and quotas.modelTokens are shared again.`);
@@ -43,4 +44,15 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
     for (const event of ['ready', 'close']) redis.once(event, settle);
   });
   return redis;
+
+  /** Told when the connection closes. @returns that it has to */
+  function noteReason({ message }: Error): true {
+    reason = message;
+    return true;
+  }
+}
+
+/** A script that a Redis does not know yet is sent again, whole. */
+function isRefusal({ message }: Error): boolean {
+  return !message.startsWith('NOSCRIPT');
 }

@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SpanStatusCode, trace } from '@opentelemetry/api';
+import { propagation, SpanStatusCode, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/agents/logging/call-log.js';
 import { createLogger, type LogOptions, logFailure } from '../../../src/agents/logging/logger.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
-import { withSpan } from '../../../src/core/spans.js';
+import { traceHeaders, withSpan } from '../../../src/core/spans.js';
 import { makeTool, naming, plannerOf, TOOLS } from '../../core/selection/setup.js';
 import { recordSpans } from '../../support/record-spans.js';
 import {
@@ -380,6 +380,18 @@ describe('spans', () => {
     const error = new Error('broken');
     await expect(withSpan('winnow.decide', {}, () => Promise.reject(error))).rejects.toBe(error);
     expect(spans).toMatchObject([{ exceptions: [error], status: SpanStatusCode.ERROR, ended: 1 }]);
+  });
+
+  it('are named to others by the headers of W3C alone, whatever else the program hands on', () => {
+    const given = { traceparent: 'p', tracestate: 's', baggage: 'user=ann', 'x-b3-traceid': '1' };
+    const propagator: TextMapPropagator = {
+      inject: (_, carrier) => void Object.assign(Object(carrier), given),
+      extract: (context) => context,
+      fields: () => Object.keys(given),
+    };
+    propagation.setGlobalPropagator(propagator);
+    expect(traceHeaders()).toEqual({ traceparent: 'p', tracestate: 's' });
+    propagation.disable();
   });
 
   it('cost nothing but the work where nobody traces', async () => {

@@ -28,8 +28,8 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
   });
 
   /** So many servers, each with its connection and what it was told. */
-  async function open(count: number) {
-    redis = await startRedis();
+  async function open(count: number, settings: readonly string[] = []) {
+    redis = await startRedis(settings);
     const { url } = redis;
     const servers = Array.from({ length: count }, async () => {
       const told: string[] = [];
@@ -65,7 +65,7 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
     const take = async () => (await one?.rates.take([claim(1)])) === undefined;
     expect([await take(), await take()]).toEqual([true, false]);
     expect(await other?.rates.take([claim(1)])).toBeUndefined();
-    const away = 'is away: until it is back, rates and quotas.modelTokens hold for each server by itself.';
+    const away = '): until it is back, rates and quotas.modelTokens hold for each server by itself.';
     expect(one?.told).toEqual([expect.stringContaining(away)]);
   });
 
@@ -99,6 +99,17 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
     client.disconnect();
     expect(await one?.rates.take([claim(1)])).toBeUndefined();
     expect(one?.told).toEqual([expect.stringContaining('is away')]);
+  });
+
+  it('that can not count is taken to be away, and the reason is told', async () => {
+    const { servers } = await open(1, ['--maxmemory', '1']);
+    const [one] = servers;
+    expect([await one?.rates.take([claim(1)]), await one?.rates.take([claim(1)])]).toMatchObject([
+      undefined,
+      { key: 'calls of ann' },
+    ]);
+    while (one?.told.length === 0) await delay(10);
+    expect(one?.told[0]).toMatch(/is away \(OOM command not allowed/u);
   });
 
   it('two servers of winnow serve share the rates of calls and the tokens of a user', async () => {
