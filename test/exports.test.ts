@@ -24,7 +24,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['createMcpExecutor', 'createPolicy', 'createPrivateTools', 'createReplanner', 'createRerank', 'createRouter'],
     ...['createSandbox', 'createSkillExecutor', 'createToolRunner', 'createWorkerExecutor', 'fixedPolicy'],
-    ...['openPolicyFile', 'openStore', 'reportTelemetry', 'resumePlan', 'runPlan', 'withCallLog'],
+    ...['openPolicyFile', 'openRates', 'openStore', 'reportTelemetry', 'resumePlan', 'runPlan', 'withCallLog'],
   ],
   './eval': ['createCaseRunner', 'createSuitePlanners', 'createTally', 'parseCase'],
   './langchain': [

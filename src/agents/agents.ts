@@ -19,6 +19,8 @@ import { createToolChanges, type RouterOptions } from './parts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import { createPrivateTools, type PrivateTools } from './private-tools.js';
 import { parseQuotas } from './quotas.js';
+import { createRateLimiter, type RateLimiter } from './rates/rate-limiter.js';
+import { createTokenBudget } from './rates/token-budget.js';
 import { createRouter, type Router } from './router.js';
 import { createPlanRuns, type PlanRuns } from './runs/plan-runs.js';
 import type { Executor } from './sandbox/executors/executor.js';
@@ -48,6 +50,8 @@ export interface AgentsParts {
   policy: PolicySource;
   /** Asked in this order; the first that can run a tool does. Closed by `close`. */
   executors: readonly Executor[];
+  /** Counts what the rates and `quotas.modelTokens` limit; may be shared by servers. Default: of this process. */
+  rates?: RateLimiter | undefined;
   /** Time-outs, rates and room of calls. Default: those of `sandboxLimitsSchema`. */
   limits?: SandboxLimitsInput | undefined;
   /** Plans again where a run asks for it. Default: nothing is planned again. */
@@ -93,6 +97,8 @@ export interface Agents {
   readonly index: ToolIndex;
   /** Undefined: nothing is counted. */
   readonly metrics: Metrics | undefined;
+  /** The same planner: counted in the metrics, and within `quotas.modelTokens` of the user who asks. */
+  measure(planner: Planner): Planner;
   readonly plans: PlanRuns;
   readonly keptPlans: KeptPlans;
   /** Of requests that a caller may send twice. */
@@ -122,7 +128,10 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   const { clock, options, onUnusableWeights: onUnusable } = parts;
   const audit = createAuditWriter({ journal: store.journal, clock });
   const changes = createToolChanges();
-  const sandbox = createSandbox({ executors, limits: parts.limits });
+  const { rates = createRateLimiter() } = parts;
+  const quotas = parseQuotas(options?.quotas);
+  const inBudget = createTokenBudget(rates, quotas.modelTokens);
+  const sandbox = createSandbox({ executors, limits: parts.limits, rates });
   const privateTools =
     parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
   const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, audit, clock });
@@ -163,7 +172,9 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     clock,
   });
 
-  const replanner = parts.planner && { plan: metrics?.measurePlan(parts.planner.plan) ?? parts.planner.plan };
+  const replanner = parts.planner && {
+    plan: inBudget(metrics?.measurePlan(parts.planner.plan) ?? parts.planner.plan),
+  };
 
   let told = catalog();
   /** Index and clients hear of the tools of now; the same ones again cost nothing. */
@@ -202,6 +213,10 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     metrics,
     policy: policy.current,
     keptPlans,
+    measure(planner) {
+      const { plan, select, view } = metrics?.measure(planner) ?? planner;
+      return { plan: inBudget(plan), select: inBudget(select), view };
+    },
     plans: createPlanRuns({
       router,
       sandbox,
@@ -209,13 +224,13 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       store: store.planRuns,
       kept: keptPlans,
       planner: replanner,
-      maxBytes: options?.quotas?.runBytes,
+      maxBytes: quotas.runBytes,
       clock,
     }),
     telemetry: (query) => reportTelemetry(store.journal, query),
     answers: createKeptAnswers({
       store,
-      maxBytes: parseQuotas(options?.quotas).answerBytes,
+      maxBytes: quotas.answerBytes,
       clock: clock ?? (() => new Date()),
     }),
     async rebuild({ weights: given, by } = {}) {

@@ -19,6 +19,7 @@ export type { RouterOptions, RouterParts } from './parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './policy/policy-file.js';
 export { createPrivateTools, type PrivateTools } from './private-tools.js';
+export { type OpenRates, openRates, type RateLimiter } from './rates/rate-limiter.js';
 export type { Approval, AuditEntry, TelemetryEvent } from './records.js';
 export { type AskOptions, createRouter, type Router } from './router.js';
 export { type ArazzoOptions, toArazzo, toMermaid } from './runs/draw-plan.js';

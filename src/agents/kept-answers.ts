@@ -47,7 +47,7 @@ export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }:
       const createdAt = clock().toISOString();
       const claimed = await answers.claim({ ...place, requestHash, createdAt, until: lease() }, maxBytes);
       if (claimed === 'full')
-        throw overQuota('answerBytes', maxBytes, 'Ask without a key, or wait until older answers are gone.');
+        throw overQuota('answerBytes', maxBytes, { next: 'Ask without a key, or wait until older answers are gone.' });
       if (claimed !== 'taken') return { answer: replay(claimed, { requestHash, key, now: clock() }), isReplayed: true };
       const renewal = setInterval(() => answers.setUntil(place, lease()).catch(() => undefined), LEASE_MS / 3).unref();
       try {

@@ -16,6 +16,18 @@ export const quotasSchema = z.strictObject({
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
   answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),
   runBytes: most(16_777_216).describe('Results that one run of a plan keeps, as JSON.'),
+  modelTokens: z
+    .strictObject({
+      tokens: z.int().min(1).describe('Read and written, as the model server reports them. Default: none.'),
+      seconds: z
+        .int()
+        .min(1)
+        .max(86_400)
+        .default(86_400)
+        .describe('Length of the period, which begins with the first.'),
+    })
+    .optional()
+    .describe('Tokens of models for plans and selections in a period. Default: no limit.'),
 });
 export type QuotasInput = z.input<typeof quotasSchema>;
 export type Quotas = z.output<typeof quotasSchema>;
@@ -39,9 +51,16 @@ export function createUserCounts() {
   };
 }
 
-/** @param next what the user can do, one sentence */
-export function overQuota(quota: keyof Quotas, limit: number, next: string): WinnowError {
-  return new WinnowError('quota_exceeded', `You have reached the limit of ${limit} (quotas.${quota}). ${next}`);
+interface Way {
+  /** What the user can do, one sentence. */
+  next: string;
+  /** Default: nobody knows. */
+  retryAfterSeconds?: number;
+}
+
+export function overQuota(quota: keyof Quotas, limit: number, { next, ...details }: Way): WinnowError {
+  const message = `You have reached the limit of ${limit} (quotas.${quota}). ${next}`;
+  return new WinnowError('quota_exceeded', message, { details });
 }
 
 // For how long records last. What is older goes, a part at a time, so that nobody waits for it.

@@ -223,8 +223,7 @@ export function createRouter(parts: RouterParts): Router {
       const request = parseInput(callInputSchema, input);
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
-      const about = { 'winnow.tool': request.tool };
-      const passed = await withSpan('winnow.decide', about, () =>
+      const passed = await withSpan('winnow.decide', { 'gen_ai.tool.name': request.tool }, () =>
         gate.pass(situation, { ...request, sources: ask.sources, plan: ask.plan }),
       );
       await ledger.writeGate(situation, passed);
@@ -236,7 +235,7 @@ export function createRouter(parts: RouterParts): Router {
       const { caller: _caller, sources: _sources, plan: _plan, ...hearing } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
       const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
-      const result = await withSpan('winnow.call', about, () => runCall(parts.execute, asked));
+      const result = await runCall(parts.execute, asked);
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;

@@ -13,6 +13,7 @@ import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas, parseRetention } from '../agents/quotas.js';
+import { openRates, type RateLimiter } from '../agents/rates/rate-limiter.js';
 import type { McpOffers } from '../agents/sandbox/executors/offers.js';
 import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { openStore } from '../agents/store/open-store.js';
@@ -26,7 +27,7 @@ import { openCatalog } from './catalog-setup.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { blockSettings } from './model-settings.js';
-import { readConfig, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
+import { readConfig, redisOf, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
 import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
 
@@ -56,18 +57,20 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   const { flags, config } = setup;
   const place = storePlaceOf(flags, config);
   const policy = await openPolicy(policyPathOf(setup));
-  const { rerank, close } = await openOpinion(setup);
+  const onNotice = (notice: string) => setup.logger.warn(notice);
+  const ends: (() => unknown)[] = [];
+  const close = async () => void (await ends.splice(0).reduce((last, end) => last.finally(end), Promise.resolve()));
   try {
-    const onNotice = (notice: string) => setup.logger.warn(notice);
+    const { rates, close: closeRates } = await openRates(redisOf(config), onNotice);
+    ends.unshift(closeRates);
+    const opinion = await openOpinion(setup);
+    ends.unshift(opinion.close);
     const store = await openStore(place, { onNotice });
-    try {
-      const opened = await putTogether(setup, { store, policy, rerank });
-      const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };
-      return { ...opened, agents, isTrial: place === undefined };
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    ends.unshift(store.close);
+    const opened = await putTogether(setup, { store, policy, rates, rerank: opinion.rerank });
+    // They close the store.
+    ends[0] = opened.agents.close;
+    return { ...opened, agents: { ...opened.agents, close }, isTrial: place === undefined };
   } catch (error) {
     await close();
     throw error;
@@ -77,10 +80,11 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
 interface Parts {
   store: Store;
   policy: PolicySource;
+  rates: RateLimiter;
   rerank: RerankOptions | undefined;
 }
 
-async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts) {
+async function putTogether(setup: AgentsSetup, { store, policy, rates, rerank }: Parts) {
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
@@ -123,6 +127,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     planner,
     rerank,
     synonyms,
+    rates,
     limits: config.sandbox,
     options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention), quotas },
     adaptation,

@@ -166,6 +166,18 @@ const fileSchema = (path: PathSchema) =>
     store: path
       .optional()
       .describe('A SQLite file, or a postgres:// URL without a password. Default: memory, as long as the process.'),
+    redis: z
+      .string()
+      .optional()
+      .describe(
+        'A redis:// URL without a password: servers share rates and quotas.modelTokens. Default: each its own.',
+      ),
+    tracing: z
+      .strictObject({
+        endpoint: z.url().describe('An OTLP/HTTP receiver, such as http://127.0.0.1:4318. Default: none.'),
+      })
+      .optional()
+      .describe('Where traces go; the variables of OpenTelemetry (OTEL_…) win. Default: none are sent.'),
     synonyms: path
       .optional()
       .describe('A JSON file of words that stand for each other in a search for tools. Default: none.'),

@@ -8,8 +8,9 @@ import { readAuth } from './auth-setup.js';
 import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
-import { configPathOf, logLevelOf, readConfig, storePlaceOf } from './read-config.js';
+import { configPathOf, logLevelOf, readConfig, redisOf, storePlaceOf } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
+import { endpointOf } from './tracing.js';
 
 type Flags = PlanningFlags & AgentFlags;
 
@@ -40,6 +41,8 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
     prompts: promptPaths(flags, config),
     logLevel: logLevelOf(config),
     store: store && ('file' in store ? store.file : store.url),
+    redis: redisOf(config),
+    tracing: { endpoint: endpointOf(config) },
     rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
     policy,
     toolsModule: flags.toolsModule ?? config.toolsModule,

@@ -29,6 +29,11 @@ export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault
   throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${word}" is none of ${LOG_LEVELS.join(', ')}.`);
 }
 
+/** The environment wins over the file. Undefined: nothing names a Redis. */
+export function redisOf({ redis }: Pick<ConfigFile, 'redis'>): string | undefined {
+  return readEnvironment().redis ?? redis;
+}
+
 type StoreFlags = Pick<AgentFlags, 'store'>;
 
 /** Flags win over the environment, it over the file. Undefined: nothing names a store. */

@@ -17,6 +17,7 @@ import { storeNameOf } from './model-settings.js';
 import { openAnsweringModels } from './open-logged-model.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { promptPaths } from './set-up.js';
+import { startTracing } from './tracing.js';
 
 export interface WorkerFlags extends PlanningFlags {
   queue: string;
@@ -28,8 +29,10 @@ export interface WorkerFlags extends PlanningFlags {
 export async function runWorker(flags: WorkerFlags): Promise<void> {
   const signals = catchInterrupts();
   const onNotice = (text: string) => process.stderr.write(`${text}\n`);
+  let endTracing = async () => {};
   try {
     const config = await readConfig(flags);
+    endTracing = await startTracing(config, createLogger({ level: logLevelOf(config) }));
     const prompts = promptPaths(flags, config);
     const hashes = promptHashesOf(prompts);
     const catalogs = await loadCatalogs(flags, config, signals.stop);
@@ -55,6 +58,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
       await close();
     }
   } finally {
+    await endTracing();
     signals.release();
   }
 }

@@ -10,6 +10,8 @@ const VARIABLES = {
   config: 'WINNOW_CONFIG',
   /** A file, or the URL of a PostgreSQL database, which may hold a password. */
   store: 'WINNOW_STORE',
+  /** Its URL, which may hold a password. */
+  redis: 'WINNOW_REDIS',
   logLevel: 'WINNOW_LOG_LEVEL',
 } as const;
 

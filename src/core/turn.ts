@@ -5,8 +5,8 @@ import type { Rule } from './catalog/rule.js';
 import { secretNamesOf } from './catalog/schema/paths.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import type { Tool } from './catalog/tool.js';
-import { throwIfCancelled, WinnowError } from './errors.js';
-import { type Model, noUsage } from './model/model.js';
+import { throwIfCancelled, toWinnowError, WinnowError } from './errors.js';
+import { type Model, noUsage, withUsage } from './model/model.js';
 import { type OptionsInput, resolveOptions } from './options.js';
 import { unseenHistory } from './prompts/context.js';
 import type { PromptPaths } from './prompts/prompts.js';
@@ -83,14 +83,15 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       usage,
       facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
       earlier: [] as readonly Tool[],
-      /** The work, with its end by the budget of time told apart from the caller's own. */
+      /** The work, with its end by the budget of time told apart from the caller's own. An error tells what was spent. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
         try {
           return await work;
         } catch (error) {
-          if (!timeout.aborted || call.signal?.aborted) throw error;
+          if (!timeout.aborted || call.signal?.aborted) throw withUsage(toWinnowError(error), usage);
           const limit = `${options.timeoutMs} ms (option timeoutMs)`;
-          throw new WinnowError('model_timeout', `The request took longer than ${limit}.`, { cause: error });
+          const message = `The request took longer than ${limit}.`;
+          throw new WinnowError('model_timeout', message, { cause: error, details: { usage } });
         }
       },
       rest: (selection: Selection) =>

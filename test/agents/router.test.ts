@@ -4,6 +4,8 @@ import { trace } from '@opentelemetry/api';
 import type { CallResult } from '../../src/agents/contracts.js';
 import { clientName } from '../../src/agents/meta-tools.js';
 import type { Router } from '../../src/agents/router.js';
+import { createFunctionExecutor } from '../../src/agents/sandbox/executors/functions.js';
+import { createSandbox } from '../../src/agents/sandbox/sandbox.js';
 import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
 import { recordSpans } from '../support/record-spans.js';
 import { setUp } from './setup.js';
@@ -430,17 +432,18 @@ describe('the spans of a call', () => {
 
   it('are of the decision and of the run, which is not there where the call is refused', async () => {
     const spans = recordSpans();
-    const { router } = await setUp();
+    const { run: execute } = createSandbox({ executors: [createFunctionExecutor({ file_read: () => 'text' })] });
+    const { router } = await setUp({ execute });
     const { id } = await router.createSession({ user: 'ann' });
     const read = { tool: 'file_read', arguments: { path: 'very-secret' } };
     await router.call(id, read);
     await router.enable(id, { names: ['file_read'] });
     await router.call(id, read);
-    const attributes = { 'winnow.tool': 'file_read' };
+    const attributes = { 'gen_ai.tool.name': 'file_read' };
     expect(spans).toMatchObject([
       { name: 'winnow.decide', attributes, ended: 1 },
       { name: 'winnow.decide', attributes, ended: 1 },
-      { name: 'winnow.call', attributes, ended: 1 },
+      { name: 'execute_tool file_read', attributes, ended: 1 },
     ]);
     expect(JSON.stringify(spans)).not.toContain('very-secret');
   });

@@ -11,6 +11,8 @@ const SECRETS = {
   OWN_KEY: 'the-key-of-the-endpoint',
   HEADER_KEY: 'the-key-of-a-header',
   ANN_TOKEN: 'the-token-of-ann-1234',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:word-of-otel@otel.example:4318',
+  WINNOW_REDIS: 'rediss://me:word-of-redis@redis.example:6379/1',
   WINNOW_STORE: 'postgres://me:the-password@db.example/winnow?sslpassword=other-secret',
 };
 afterEach(() => {
@@ -32,6 +34,7 @@ model:
   headers: { x-key: "Key \${HEADER_KEY}", x-plain: written-into-the-file }
 options: { maxTools: 5 }
 auth: { tokens: [{ env: ANN_TOKEN, user: ann }] }
+tracing: { endpoint: "http://of-the-file.example:4318" }
 `;
 
 describe('winnow config print', () => {
@@ -50,12 +53,21 @@ describe('winnow config print', () => {
       },
       options: { maxTools: 5, passthroughTools: 3 },
       store: 'postgres://db.example/winnow',
+      redis: 'rediss://redis.example:6379/1',
+      tracing: { endpoint: 'http://otel.example:4318/' },
       auth: { tokens: [{ env: 'ANN_TOKEN', user: 'ann', roles: [] }] },
       server: { concurrency: 64 },
       retention: { answers: 1 },
       callLog: 'off',
     });
-    const secrets = [...Object.values(SECRETS).slice(0, 3), 'the-password', 'other-secret', 'written-into-the-file'];
+    const secrets = [
+      ...Object.values(SECRETS).slice(0, 3),
+      'word-of-redis',
+      'word-of-otel',
+      'the-password',
+      'other-secret',
+      'written-into-the-file',
+    ];
     expect(secrets.filter((secret) => stdout.includes(secret))).toEqual([]);
     const asJson = await runHere([...words, '--json']);
     expect(JSON.parse(asJson.stdout)).toEqual(parse(stdout));

@@ -2,15 +2,16 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { openRates } from '../../src/agents/rates/rate-limiter.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
-import { NO_MODEL, serve } from './serve-setup.js';
+import { configured, NO_MODEL, serve } from './serve-setup.js';
 
-for (const name of ['bullmq', 'pg', 'prom-client', '@fastify/swagger-ui'])
+for (const name of ['bullmq', 'ioredis', 'pg', 'prom-client', '@fastify/swagger-ui', '@opentelemetry/sdk-trace-node'])
   jest.unstable_mockModule(name, () => {
     throw new Error(`Cannot find package '${name}' imported from here`);
   });
@@ -35,6 +36,19 @@ describe('without the package', () => {
       code: 'invalid_option',
       message: expect.stringMatching(/needs the package pg.*npm install pg/u),
     });
+  });
+
+  it('ioredis, rates in a Redis say how to install it', async () => {
+    await expect(openRates('redis://127.0.0.1:9', () => {})).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/redis.* needs the package ioredis.*npm install ioredis/u),
+    });
+  });
+
+  it('of OpenTelemetry, the server says how to install it, and answers without traces', async () => {
+    const { log, ask } = await serve(...NO_MODEL, ...configured({ tracing: { endpoint: 'http://127.0.0.1:9' } }));
+    expect(await ask('GET /v1/tools')).toMatchObject({ tools: expect.any(Array) });
+    expect(log.text()).toMatch(/needs the package @opentelemetry\/sdk-trace-node.*npm install @opentelemetry/u);
   });
 
   it('prom-client and @fastify/swagger-ui, the server answers everything but its figures and its page', async () => {

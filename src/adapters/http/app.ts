@@ -1,11 +1,13 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
+import type { ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
 import type { Agents } from '../../agents/agents.js';
 import { createLogger, type Logger } from '../../agents/logging/logger.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
+import { ERROR_TABLE, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
+import { withRequestSpan } from '../../core/spans.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
@@ -13,7 +15,7 @@ import { createConceal } from './conceal.js';
 import { addDocsPage } from './docs-page.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
-import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
+import { addMcpRoute, MCP_PATH, type McpEndpoint } from './mcp-route.js';
 import { addOpenApi, type Named } from './openapi.js';
 import { addPageRoutes, type PageFile } from './page-routes.js';
 import { addPlanRoutes, type Outcomes } from './plan-routes.js';
@@ -60,8 +62,10 @@ export function createServer({
   const reportError = createReportError(logger, { ...options, isStopping: () => stop.isStopping });
   const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = reportError(error, request);
-    if (problem.code === 'overloaded' || problem.code === 'quota_exceeded')
-      reply.header('retry-after', options.retryAfterSeconds);
+    if (problem.code === 'overloaded' || problem.code === 'quota_exceeded') {
+      const { retryAfterSeconds = options.retryAfterSeconds } = toWinnowError(error).details;
+      reply.header('retry-after', retryAfterSeconds);
+    }
     return sendProblem(reply, problem);
   };
   const app = fastify({
@@ -87,6 +91,7 @@ export function createServer({
   const { metrics } = agents ?? {};
   addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
   addAuth(app, parts);
+  addRequestSpans(app);
   // For files of /docs that are not there: all other unknown paths end above.
   app.setNotFoundHandler((request, reply) => sendUnknownPath(app, request, reply));
   app.after(() =>
@@ -98,7 +103,7 @@ export function createServer({
   const gate = createGate(options.concurrency);
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const conceal = createConceal(planner, agents);
-  const measure = (one: Planner) => metrics?.measure(one) ?? one;
+  const measure = (one: Planner) => agents?.measure(one) ?? one;
   const { plannerOf } = parts;
   const measured = {
     planner: measure(planner),
@@ -172,6 +177,30 @@ function addRequestHooks(app: FastifyInstance, parts: HookParts): void {
   });
 }
 
+/** What is planned, called and decided; not what probes, browsers and Prometheus ask. */
+const isTraced = (route: string) => route.startsWith('/v1/') || route === MCP_PATH;
+
+/** Begins when the body is there: events of a body that comes in would lose the span. */
+function addRequestSpans(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, { raw }, done) => {
+    const { method, headers: carrier } = request;
+    const { url: route = '' } = request.routeOptions;
+    if (!isTraced(route)) return done();
+    const attributes = { 'http.request.method': method, 'http.route': route };
+    void withRequestSpan(`${method} ${route}`, { carrier, attributes }, async (note) => {
+      const closed = new Promise((resolve) => raw.once('close', resolve));
+      done();
+      await closed;
+      note.set({ 'http.response.status_code': statusOf(raw) });
+    });
+  });
+}
+
+/** A client that left has got none. */
+function statusOf({ writableFinished, statusCode }: ServerResponse): number {
+  return writableFinished ? statusCode : ERROR_TABLE.cancelled.httpStatus;
+}
+
 interface Exchange {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -185,7 +214,7 @@ function tellAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, 
   const level = route?.endsWith('z') ? 'debug' : 'info';
   const milliseconds = Math.round(performance.now() - startedAt);
   const isWhole = reply.raw.writableFinished;
-  const status = isWhole ? reply.statusCode : ERROR_TABLE.cancelled.httpStatus;
+  const status = statusOf(reply.raw);
   metrics?.observeAnswer({ method, route, status, milliseconds });
   const facts = { requestId, method, route, status, milliseconds, ...outcomes.get(request) };
   logger[level](facts, isWhole ? 'answered' : 'the client left');

@@ -17,6 +17,7 @@ import type { PlanRuns } from '../../agents/runs/plan-runs.js';
 import type { McpOffers } from '../../agents/sandbox/executors/offers.js';
 import { readVersion } from '../../core/environment.js';
 import { toWinnowError, type WinnowError } from '../../core/errors.js';
+import { withRequestSpan } from '../../core/spans.js';
 import { structured, toResult } from './answers.js';
 import { HANDED_ON, handOn } from './hand-on.js';
 import type { McpOptions } from './mcp-options.js';
@@ -72,6 +73,8 @@ export interface Answering {
   inOwnNames(result: CallResult, promised?: boolean): CallToolResult;
   /** What an own tool answered, as the client gets it. */
   toClient(answer: OwnAnswer, promised?: boolean): CallToolResult | InputRequiredResult;
+  /** A call with its span: below that of the request over HTTP, or that which the client names in `_meta`. */
+  traced<T>(name: string, asked: Asked, work: () => Promise<T>): Promise<T>;
   /** How the client hears of a call while it runs: its progress, and what the server of the tool logs. */
   hearing(asked: Asked): Pick<ToolCall, 'signal' | 'onProgress'> & { onLog(message: LogMessage): void };
 }
@@ -116,6 +119,13 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
     toClient(answer, promised) {
       if ('content' in answer) return structured(own.inNext(answer.content));
       return 'question' in answer ? answer.question : inOwnNames(answer.result, promised);
+    },
+
+    traced(name, { _meta }, work) {
+      // A name that the client made up is for no trace.
+      const tool = own.tools.has(name) ? ` ${name}` : '';
+      const attributes = { 'mcp.method.name': 'tools/call', ...(tool ? { 'gen_ai.tool.name': name } : {}) };
+      return withRequestSpan(`tools/call${tool}`, { carrier: _meta, attributes }, work);
     },
 
     hearing: (asked) => ({

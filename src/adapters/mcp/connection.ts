@@ -79,7 +79,9 @@ export function createConnection(
   server.onerror = report;
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
   server.setRequestHandler('tools/list', (_, context) => list(context));
-  server.setRequestHandler('tools/call', ({ params }, context) => call(params, context));
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    answering.traced(params.name, context.mcpReq, () => call(params, context)),
+  );
   answering.handOn(server, owner.user);
 
   function list(context: ServerContext): Promise<ListToolsResult> {

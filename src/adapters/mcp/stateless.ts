@@ -137,7 +137,10 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       server.onerror = report;
       server.setRequestHandler('tools/list', (_, { mcpReq }) => track(mcpReq, list(asker)));
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-        track(mcpReq, call(params, { asker, asked: mcpReq })),
+        track(
+          mcpReq,
+          answering.traced(params.name, mcpReq, () => call(params, { asker, asked: mcpReq })),
+        ),
       );
       answering.handOn(server, asker.owner.user);
       return {

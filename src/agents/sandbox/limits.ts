@@ -9,8 +9,8 @@ import { parseOptions } from '../../core/parse.js';
 const MAX_TIMEOUT_MS = 600_000;
 
 const rateSchema = z.strictObject({
-  calls: z.int().min(1).describe('As many at once, and as many in each period on average.'),
-  seconds: z.number().positive().max(86_400).describe('Length of the period.'),
+  calls: z.int().min(1).describe('Most in a period, which begins with the first.'),
+  seconds: z.int().min(1).max(86_400).describe('Length of the period.'),
 });
 export type Rate = z.infer<typeof rateSchema>;
 

@@ -1,23 +1,24 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
+import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';
 import type { CallHearing } from '../hearing.js';
+import { createRateLimiter, type RateLimiter } from '../rates/rate-limiter.js';
 import { createAdmission } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { limitHearing } from './limit-hearing.js';
-import { checkLimits, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
+import { checkLimits, type Rate, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { prepareArguments } from './prepare-arguments.js';
-import { createRateLimiter, type RateClaim } from './rate-limiter.js';
 import { runWithin } from './run-within.js';
 
 export interface SandboxParts {
   /** Asked in this order; the first that can run a tool does. */
   executors: readonly Executor[];
   limits?: SandboxLimitsInput | undefined;
-  /** A clock in milliseconds for the rates. Default: `performance.now`. */
-  now?: (() => number) | undefined;
+  /** Counts calls for the rates; may be shared by servers. Default: of this sandbox. */
+  rates?: RateLimiter | undefined;
 }
 
 export interface SandboxCall extends CallHearing {
@@ -61,7 +62,7 @@ export interface Sandbox {
 export function createSandbox(parts: SandboxParts): Sandbox {
   const limits = resolveLimits(parts.limits);
   const admission = createAdmission(limits);
-  const rates = createRateLimiter(parts.now);
+  const rates = parts.rates ?? createRateLimiter();
   const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
   const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
 
@@ -77,7 +78,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
     const prepared = prepareArguments(tool, call.arguments);
     if (!prepared.ok) return prepared;
-    const limited = takeRates(call, toolLimits);
+    const limited = await takeRates(call, toolLimits);
     if (limited) return limited;
     const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
     if (!place.ok) return place;
@@ -122,27 +123,33 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   }
 
   /** Before the queue, so that one who calls too often does not fill it for the others. */
-  function takeRates({ tool, user }: SandboxCall, { rate, sharedRate }: ToolLimits): CallFailure | undefined {
+  async function takeRates(
+    { tool, user }: SandboxCall,
+    { rate, sharedRate }: ToolLimits,
+  ): Promise<CallFailure | undefined> {
     const who = JSON.stringify([user ?? null]);
-    const claims: RateClaim[] = [
-      { key: `tool ${JSON.stringify([tool.scope, tool.name])} by ${who}`, rate },
-      ...(sharedRate ? [{ key: `tool ${JSON.stringify([tool.scope, tool.name])}`, rate: sharedRate }] : []),
-      ...(limits.userRate ? [{ key: `user ${who}`, rate: limits.userRate }] : []),
-    ];
-    const limited = rates.take(claims);
+    const what = `tool ${JSON.stringify([tool.scope, tool.name])}`;
+    const claim = (key: string, rate?: Rate) =>
+      rate ? [{ key, rate: { points: rate.calls, seconds: rate.seconds } }] : [];
+    const limited = await rates.take([
+      ...claim(`${what} by ${who}`, rate),
+      ...claim(what, sharedRate),
+      ...claim(`user ${who}`, limits.userRate),
+    ]);
     if (!limited) return undefined;
-    const what = limited.key.startsWith('user') ? 'You call tools too often' : `${tool.name} is called too often`;
-    return fail('rate_limited', `${what}. The next call is free in ${limited.waitMs} ms.`);
+    const often = limited.key.startsWith('user') ? 'You call tools too often' : `${tool.name} is called too often`;
+    return fail('rate_limited', `${often}. The next call is free in ${limited.waitMs} ms.`);
   }
 
   return {
-    async run(call) {
-      try {
-        return await run(call);
-      } catch (thrown) {
-        return fail('tool_failed', `The call of ${call.tool.name} failed: ${describeThrown(thrown)}`);
-      }
-    },
+    run: (call) =>
+      withSpan(`execute_tool ${call.tool.name}`, aboutCall(call), async (note) => {
+        const result = await run(call).catch((thrown: unknown) =>
+          fail('tool_failed', `The call of ${call.tool.name} failed: ${describeThrown(thrown)}`),
+        );
+        if (!result.ok) note.set({ 'error.type': result.code });
+        return result;
+      }),
     prepare: prepareArguments,
     isRepeatable,
     whyDown: (tool) => executorOf(tool)?.whyDown?.(tool),
@@ -152,4 +159,9 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
     },
   };
+}
+
+/** By the conventions of OpenTelemetry for GenAI. */
+function aboutCall({ tool }: SandboxCall) {
+  return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool.name };
 }

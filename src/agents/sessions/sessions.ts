@@ -47,7 +47,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
   ): Promise<SessionView> {
     const session = newSession(input);
     if (!(await store.create(session, session.user === undefined ? undefined : mostOpen)))
-      throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
+      throw overQuota('sessions', mostOpen, { next: 'End a session that you do not need.' });
     const situation = await situationOf(session.id);
     await ledger.writeBegin(situation, isForOneRequest);
     return toView(situation);

@@ -38,18 +38,21 @@ async function serveClient(flags: Flags): Promise<void> {
   const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { readTools } = await import('../set-up.js');
+  const { startTracing } = await import('../tracing.js');
   const { tellWhoGrants } = await import('../upkeep.js');
   const stop = createStopSignal();
   const kept = keepStdout();
   const { signal } = stop;
+  let endTracing = async () => {};
   try {
     const tools = await readTools(flags, { signal, needsSources: true });
+    endTracing = await startTracing(tools.config, tools.logger);
     const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
     const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
     const { logger } = tools;
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
     try {
-      const shown = hasPlanner ? planner : undefined;
+      const shown = hasPlanner && planner ? agents.measure(planner) : undefined;
       const { router, plans } = agents;
       const more = offers === 'none' ? {} : { offers: opened.offers };
       const parts = { router, plans, planner: shown, ...more, options: resolveMcpOptions(options), logger };
@@ -59,6 +62,7 @@ async function serveClient(flags: Flags): Promise<void> {
       await close();
     }
   } finally {
+    await endTracing();
     kept.release();
     stop.forget();
   }

@@ -51,15 +51,18 @@ function portNumber(words: string): number {
 
 async function serve(flags: Flags, output: ServeOutput): Promise<void> {
   const { setUp } = await import('../set-up.js');
+  const { startTracing } = await import('../tracing.js');
   const { stdout = process.stdout, stderr = process.stderr } = output;
   const stop = createStopSignal();
   const lines = holdLines(stderr);
+  let endTracing = async () => {};
   try {
     const setup = await setUp(flags, {
       ...{ signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines },
       needsSources: true,
     });
     const logger = output.logger ?? setup.logger;
+    endTracing = await startTracing(setup.config, logger);
     const { app, agents, tokenFile, isTrial, runnable, pages } = await createApp(setup, { flags, logger, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
@@ -78,6 +81,7 @@ async function serve(flags: Flags, output: ServeOutput): Promise<void> {
       await app.close();
     }
   } finally {
+    await endTracing();
     lines.release();
     stop.forget();
   }
@@ -105,9 +109,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
     const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const measured = agents.metrics?.measure(planner) ?? planner;
     const endpoint = {
-      ...{ planner: measured, logger, router: agents.router, plans: agents.plans },
+      ...{ planner: agents.measure(planner), logger, router: agents.router, plans: agents.plans },
       options: resolveMcpOptions(mcpOptions),
       ...(offersTo === 'all' ? { offers } : {}),
       ...{ allowedHosts: allowedHosts(auth), maxUserConnections: parseQuotas(config.quotas).connections },

@@ -155,8 +155,8 @@ export function sumUsage(one: Usage, other: Usage): Usage {
   return total;
 }
 
-/** The same error, its details telling what was spent until then. */
-export function withUsage(error: WinnowError, usage: Usage): WinnowError {
+/** The same error, its details telling what was spent until then, by stage where several had a part. */
+export function withUsage(error: WinnowError, usage: Usage | Readonly<Record<Stage, Usage>>): WinnowError {
   const { code, message, issues, details, cause } = error;
   return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
 }

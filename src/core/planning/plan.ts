@@ -39,7 +39,7 @@ export function createPlanningStage(
         ? decidePlan(tools, { ...shared, view })
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
-    if (written.kind === 'invalid') throw invalidPlan(written, { turn, selection });
+    if (written.kind === 'invalid') throw invalidPlan(written, selection);
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
     if (written.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${written.needTools}` };
@@ -57,10 +57,7 @@ export function createPlanningStage(
   };
 }
 
-function invalidPlan(
-  { issues, steps }: Extract<Written, { kind: 'invalid' }>,
-  { turn, selection }: { turn: Turn; selection: Selection },
-): WinnowError {
-  const details = { usage: turn.usage, tools: selection.tools.map(({ name }) => name), selection, steps };
+function invalidPlan({ issues, steps }: Extract<Written, { kind: 'invalid' }>, selection: Selection): WinnowError {
+  const details = { tools: selection.tools.map(({ name }) => name), selection, steps };
   return new WinnowError('plan_invalid', 'There is no valid plan, also after the repair.', { issues, details });
 }

@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SpanStatusCode, trace } from '@opentelemetry/api';
+import { propagation, SpanStatusCode, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/agents/logging/call-log.js';
 import { createLogger, type LogOptions, logFailure } from '../../../src/agents/logging/logger.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
-import { withSpan } from '../../../src/core/spans.js';
+import { traceHeaders, withSpan } from '../../../src/core/spans.js';
 import { makeTool, naming, plannerOf, TOOLS } from '../../core/selection/setup.js';
 import { recordSpans } from '../../support/record-spans.js';
 import {
@@ -171,7 +171,7 @@ describe('the call log', () => {
 
     it('leave out the text of an error, which may quote the request, but not its code', async () => {
       const error = new WinnowError('model_refused', 'Flagged: hunter2.');
-      await expect(plan({ writeOnly: true }, [error])).rejects.toBe(error);
+      await expect(plan({ writeOnly: true }, [error])).rejects.toMatchObject({ message: error.message });
       expect(text()).not.toContain('hunter2');
       expect(entries()[1]).toMatchObject({ outcome: 'model_refused' });
     });
@@ -378,8 +378,20 @@ describe('spans', () => {
   it('are marked by an error, which goes on', async () => {
     const spans = recordSpans();
     const error = new Error('broken');
-    await expect(withSpan('winnow.call', {}, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(withSpan('winnow.decide', {}, () => Promise.reject(error))).rejects.toBe(error);
     expect(spans).toMatchObject([{ exceptions: [error], status: SpanStatusCode.ERROR, ended: 1 }]);
+  });
+
+  it('are named to others by the headers of W3C alone, whatever else the program hands on', () => {
+    const given = { traceparent: 'p', tracestate: 's', baggage: 'user=ann', 'x-b3-traceid': '1' };
+    const propagator: TextMapPropagator = {
+      inject: (_, carrier) => void Object.assign(Object(carrier), given),
+      extract: (context) => context,
+      fields: () => Object.keys(given),
+    };
+    propagation.setGlobalPropagator(propagator);
+    expect(traceHeaders()).toEqual({ traceparent: 'p', tracestate: 's' });
+    propagation.disable();
   });
 
   it('cost nothing but the work where nobody traces', async () => {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
 import { createTool } from '../../support/create-tool.js';
@@ -138,26 +138,29 @@ describe('many calls', () => {
 });
 
 describe('the rates', () => {
+  let clock: jest.Spied<typeof Date.now>;
+  beforeEach(() => {
+    clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+  });
+  afterEach(() => clock.mockRestore());
+
   function createCaller(limits: NonNullable<SandboxParts['limits']>) {
-    const clock = { now: 0 };
-    const sandbox = createSandbox({
-      executors: [createFunctionExecutor({ a: () => 1, b: () => 1 })],
-      limits,
-      now: () => clock.now,
-    });
+    const sandbox = createSandbox({ executors: [createFunctionExecutor({ a: () => 1, b: () => 1 })], limits });
     const call = async (name: string, user?: string) => {
       const result = await sandbox.run({ tool: createTool(name), arguments: {}, user });
       return result.ok ? 'ok' : result.code;
     };
-    return { call, clock, sandbox };
+    return { call, sandbox };
   }
 
   it('of one tool by one user leave other users and other tools alone', async () => {
-    const { call, clock } = createCaller({ tools: { a: { rate: { calls: 2, seconds: 10 } } } });
+    const { call } = createCaller({ tools: { a: { rate: { calls: 2, seconds: 10 } } } });
     expect([await call('a', 'u'), await call('a', 'u'), await call('a', 'u')]).toEqual(['ok', 'ok', 'rate_limited']);
     expect([await call('a', 'v'), await call('b', 'u')]).toEqual(['ok', 'ok']);
-    clock.now = 5_000;
-    expect([await call('a', 'u'), await call('a', 'u')]).toEqual(['ok', 'rate_limited']);
+    clock.mockReturnValue(9_999);
+    expect(await call('a', 'u')).toBe('rate_limited');
+    clock.mockReturnValue(10_000);
+    expect([await call('a', 'u'), await call('a', 'u'), await call('a', 'u')]).toEqual(['ok', 'ok', 'rate_limited']);
   });
 
   it('of one tool by all, and of one user over all tools', async () => {
@@ -173,6 +176,13 @@ describe('the rates', () => {
       'rate_limited',
       'ok',
     ]);
+  });
+
+  it('that refuse a call by one of them take nothing of the others', async () => {
+    const { call } = createCaller({ rate: { calls: 1, seconds: 3_600 }, userRate: { calls: 1, seconds: 10 } });
+    expect([await call('b', 'u'), await call('a', 'u')]).toEqual(['ok', 'rate_limited']);
+    clock.mockReturnValue(10_000);
+    expect([await call('b', 'u'), await call('a', 'u')]).toEqual(['rate_limited', 'ok']);
   });
 
   it('say when the next call is free', async () => {

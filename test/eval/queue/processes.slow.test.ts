@@ -10,6 +10,7 @@ import { readSummary, withRun } from '../../../src/eval/run-store.js';
 import { type Outcome, runCli } from '../../cli/run-cli.js';
 import { type RecordedRequest, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
 import { answerJson, hang } from '../../support/server-behaviours.js';
+import { startReceiver } from '../../support/trace-receiver.js';
 import { keysIn } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 
@@ -80,9 +81,9 @@ function answer(request: RecordedRequest, response: ServerResponse): void {
   answerJson(isSelection ? { selected_tools: [tool], reason: 'r' } : plan)(request, response);
 }
 
-function begin(words: readonly string[], key: string) {
+function begin(words: readonly string[], key: string, more: Readonly<Record<string, string>> = {}) {
   let kill: (signal: NodeJS.Signals) => void = () => undefined;
-  const env = { WINNOW_CACHE: join(folder, 'cache', key), WINNOW_API_KEY: key };
+  const env = { WINNOW_CACHE: join(folder, 'cache', key), WINNOW_API_KEY: key, ...more };
   const ended: Promise<Outcome> = runCli(words, {
     env,
     onStart: (given) => {
@@ -95,7 +96,8 @@ function begin(words: readonly string[], key: string) {
 
 /** Both are told of the cases, and the workers alone of the model. */
 const shared = () => ['--suite', join(folder, 'set'), '--queue', redis.url];
-const beginWorker = (key: string) => begin(['worker', ...shared(), '--base-url', server.baseUrl, '--model', 'm'], key);
+const beginWorker = (key: string, env = {}) =>
+  begin(['worker', ...shared(), '--base-url', server.baseUrl, '--model', 'm'], key, env);
 const small = ['--set', 'passthroughTools=0,fillTokens=0'];
 const beginRun = (out: string, more: readonly string[] = []) =>
   begin(['eval', ...shared(), ...small, '--out', out, ...more], 'command');
@@ -189,6 +191,17 @@ describe('a run on three workers', () => {
       expect((await worker.ended).exitCode).toBe(0);
     },
   );
+
+  itWithRedis(named('is traced where a worker is told a receiver, with what is left when it stops'), async () => {
+    isOpen = Promise.resolve();
+    onRequest = () => false;
+    const receiver = await startReceiver();
+    const worker = beginWorker('only', { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    expect((await beginRun(join(folder, 'traced'), ['--limit', '2']).ended).exitCode).toBe(0);
+    worker.kill('SIGTERM');
+    expect((await worker.ended).exitCode).toBe(0);
+    expect(receiver.spans().filter(({ name }) => name === 'winnow.plan')).toHaveLength(2);
+  });
 
   itWithRedis(named('says how to go on, also where it was interrupted before a worker came'), async () => {
     const out = join(folder, 'early');

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf, orAborted, throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
+import { type SpanName, type SpanNote, traceHeaders, withSpan } from '../../spans.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { parseJson } from '../structured.js';
 import { isPassing, ServerFailure, toModelError } from './failure.js';
@@ -38,10 +39,12 @@ export function createClient(settings: OpenAISettings): Client {
     const signal = AbortSignal.any(parent ? [parent, expiry] : [expiry]);
     const endsAt = performance.now() + timeoutMs;
     const post: Post = (question) =>
-      retrying(settings, { signal, endsAt }, async () => {
-        usage.calls += 1;
-        return readAnswer(await send(question, signal), question, usage);
-      });
+      withSpan(...spanOf(question, settings), (note) =>
+        retrying(settings, { signal, endsAt }, async () => {
+          usage.calls += 1;
+          return readAnswer(await send(question, signal), question, { usage, note });
+        }),
+      );
     try {
       throwIfCancelled(parent);
       return await orAborted(work(post), signal);
@@ -53,6 +56,18 @@ export function createClient(settings: OpenAISettings): Client {
       throw withUsage(error, usage);
     }
   };
+}
+
+/** By the conventions of OpenTelemetry for GenAI; with it all attempts. */
+function spanOf({ path }: Question<unknown>, { model, baseUrl }: OpenAISettings): [SpanName, Record<string, string>] {
+  const operation = path === '/completions' ? 'text_completion' : 'chat';
+  const about = {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': model,
+    'server.address': new URL(baseUrl).hostname,
+  };
+  return [`${operation} ${model}`, about];
 }
 
 function timedOut(timeoutMs: number): WinnowError {
@@ -72,12 +87,14 @@ function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
   });
   for (const [name, value] of Object.entries(own)) headers.set(name, value);
   // The deadline of the call decides, so no silence of the server is too long.
-  const asked = { method: 'POST', headers: Object.fromEntries(headers), headersTimeout: 0, bodyTimeout: 0 } as const;
+  const always = Object.fromEntries(headers);
+  const asked = { method: 'POST', headersTimeout: 0, bodyTimeout: 0 } as const;
   return async ({ path, body }: Question<unknown>, signal: AbortSignal): Promise<string> => {
     try {
       // Loaded with the first request: it takes longer to load than the rest of the room.
       const { request } = await import('undici');
-      const answer = await request(`${baseUrl}${path}`, { ...asked, body: JSON.stringify(body), signal });
+      const sent = { ...asked, headers: { ...traceHeaders(), ...always }, body: JSON.stringify(body), signal };
+      const answer = await request(`${baseUrl}${path}`, sent);
       const { statusCode: status, headers: about } = answer;
       const text = await answer.body.text();
       if (status >= 200 && status < 300) return text;
@@ -131,7 +148,11 @@ const countedSchema = z
   })
   .catch({});
 
-function readAnswer<T>(text: string, { answer, estimate }: Question<T>, usage: Usage): T {
+function readAnswer<T>(
+  text: string,
+  { answer, estimate }: Question<T>,
+  { usage, note }: { usage: Usage; note: SpanNote },
+): T {
   const parsed = parseJson(text);
   const checked = answer.safeParse(parsed);
   if (!checked.success) {
@@ -145,5 +166,6 @@ function readAnswer<T>(text: string, { answer, estimate }: Question<T>, usage: U
   const cached = Math.min(counted.prompt_tokens_details?.cached_tokens ?? 0, prompt);
   const written = counted.completion_tokens ?? estimate(checked.data).written;
   addUsage(usage, { calls: 0, read: prompt - cached, cached, written });
+  note.set({ 'gen_ai.usage.input_tokens': prompt, 'gen_ai.usage.output_tokens': written });
   return checked.data;
 }

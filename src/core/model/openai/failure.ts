@@ -22,6 +22,8 @@ export class ServerFailure extends Error {
 
   constructor(facts: FailureFacts) {
     super('The model server failed.');
+    // As traces name it.
+    this.name = String(facts.status ?? (facts.code || 'unusable_answer'));
     this.facts = facts;
   }
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Tool } from '../../../../core/catalog/tool.js';
 import { isNeverConnected } from '../../../../core/errors.js';
 import { parseOptions } from '../../../../core/parse.js';
+import { traceHeaders } from '../../../../core/spans.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../../limits.js';
 import { type Executed, type Executor, runnerOf } from '../executor.js';
@@ -77,7 +78,8 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
-        headers: { accept: 'application/json, */*;q=0.5', ...built.request.headers },
+        // As those of the arguments, they stay with the host of the document.
+        headers: { accept: 'application/json, */*;q=0.5', ...traceHeaders(), ...built.request.headers },
       };
       const withCredentials = credentials.apply;
       try {

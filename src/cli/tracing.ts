@@ -1,0 +1,79 @@
+/**
+ * Traces over OTLP/HTTP, where the configuration or a variable of OpenTelemetry names a receiver. Its variables are read by its
+ * own packages (OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_*).
+ */
+import { context, DiagLogLevel, diag, ProxyTracerProvider, propagation, trace } from '@opentelemetry/api';
+import type { Logger } from '../agents/logging/logger.js';
+import { readVariable, readVersion } from '../core/environment.js';
+import { messageOf, orAborted } from '../core/errors.js';
+import { loadOptional } from '../core/optional-package.js';
+import type { ConfigFile } from './config-file.js';
+
+const PACKAGES = ['sdk-trace-node', 'exporter-trace-otlp-http', 'resources'].map((name) => `@opentelemetry/${name}`);
+
+/** For the spans that are left when a process stops. */
+const FLUSH_MS = 5_000;
+
+/** Base URL of the receiver: the environment wins over the file. Undefined: nothing is traced. */
+export function endpointOf({ tracing }: Pick<ConfigFile, 'tracing'>): string | undefined {
+  const isOff = readVariable('OTEL_SDK_DISABLED') === 'true' || readVariable('OTEL_TRACES_EXPORTER') === 'none';
+  return isOff ? undefined : (ownEndpoint() ?? tracing?.endpoint);
+}
+
+function ownEndpoint(): string | undefined {
+  return readVariable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? readVariable('OTEL_EXPORTER_OTLP_ENDPOINT');
+}
+
+/**
+ * A service goes on without traces where a package is missing, and says so. An SDK that is in the process already stays.
+ * @returns what sends the spans that are left, and ends it
+ */
+export async function startTracing(config: ConfigFile, logger: Logger): Promise<() => Promise<void>> {
+  const endpoint = endpointOf(config);
+  if (endpoint === undefined || isTraced()) return async () => {};
+  try {
+    return await openTracing(endpoint, logger);
+  } catch (error) {
+    logger.warn(messageOf(error));
+    return async () => {};
+  }
+}
+
+/** By an SDK that was loaded before, for example by `--import`. */
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('winnow') !== undefined;
+}
+
+async function openTracing(endpoint: string, logger: Logger): Promise<() => Promise<void>> {
+  const neededBy = 'Tracing (OTEL_EXPORTER_OTLP_ENDPOINT, or tracing.endpoint of the configuration file)';
+  const [sdk, { OTLPTraceExporter }, { resourceFromAttributes, detectResources, envDetector }] = await loadOptional(
+    () =>
+      Promise.all([
+        import('@opentelemetry/sdk-trace-node'),
+        import('@opentelemetry/exporter-trace-otlp-http'),
+        import('@opentelemetry/resources'),
+      ]),
+    { packages: PACKAGES, neededBy },
+  );
+  diag.setLogger({ ...SILENT, error: report, warn: report }, DiagLogLevel.WARN);
+  const own = resourceFromAttributes({ 'service.name': 'winnow', 'service.version': readVersion() });
+  // What is given here wins over the environment.
+  const place = ownEndpoint() === undefined ? { url: `${endpoint.replace(/\/+$/u, '')}/v1/traces` } : {};
+  const provider = new sdk.NodeTracerProvider({
+    resource: own.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter(place))],
+  });
+  provider.register();
+  return async () => {
+    const ended = orAborted(provider.shutdown(), AbortSignal.timeout(FLUSH_MS));
+    await ended.catch((error: unknown) => report(messageOf(error)));
+    for (const api of [trace, context, propagation, diag]) api.disable();
+  };
+
+  function report(message: string): void {
+    logger.warn(`Traces: ${message}`);
+  }
+}
+
+const SILENT = { info() {}, debug() {}, verbose() {} };
