@@ -64,6 +64,7 @@ export const requestSchema = z.strictObject({
   locale: z
     .string()
     .min(2)
+    .refine(isLocale, 'not a language tag such as zh-CN')
     .optional()
     .describe('Language of the user, for example zh-CN. Default: found from the message.'),
 });
@@ -75,6 +76,14 @@ export type Message = z.infer<typeof messageSchema>;
 /** @throws WinnowError `invalid_request` with one issue a line, each with the path of the field. */
 export function parseRequest(input: unknown): Request {
   return parseInput(requestSchema, input);
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return new Intl.Locale(tag).language !== '';
+  } catch {
+    return false;
+  }
 }
 
 export function isTimeZone(name: string): boolean {

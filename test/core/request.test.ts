@@ -28,6 +28,10 @@ describe('a request is refused with the field that is too large', () => {
   });
 });
 
+it.each(['zh_CN', 'C.UTF-8', '中文'])('a request with the locale %s is refused', (locale) => {
+  expect(() => parseRequest({ message: 'x', locale })).toThrow('locale: not a language tag such as zh-CN');
+});
+
 describe('what keywords are looked for in', () => {
   it('is the whole of a message of 4,000 characters, and the beginning of a longer one', () => {
     const message = `delete ${'x'.repeat(3_989)} end`;

@@ -121,6 +121,7 @@ describe('a check', () => {
     ['time', '09:30:00Z'],
     ['date-time', '2024-05-01T10:00:00'],
     ['date-time', '2024-05-01T10:00:00+08:00'],
+    ['url', 'https://example.org/a?b=c#d'],
     ['HH:mm', 'anything'],
   ])('takes the %s %s', (format, text) => {
     expect(issuesOf(object({ t: { type: 'string', format } }), { t: text })).toEqual([]);
@@ -129,12 +130,19 @@ describe('a check', () => {
   it.each([
     ['time', '25:00'],
     ['date-time', '2024-02-30T10:00:00'],
+    ['url', 'example.org/a'],
+    ['url', 'https://a b.example.org'],
     ['date', '2024-02-30'],
     ['email', 'nobody'],
   ])('refuses the %s %s', (format, text) => {
     expect(issuesOf(object({ t: { type: 'string', format } }), { t: text })).toEqual([
       `t: must match format "${format}"`,
     ]);
+  });
+
+  it('of an address takes no time by the square of its length', () => {
+    const t = `http://${':'.repeat(300_000)}`;
+    expect(issuesOf(object({ t: { type: 'string', format: 'url' } }), { t })).toEqual(['t: must match format "url"']);
   });
 
   it('of another engine is a value as any other where an expression is asked for', () => {
