@@ -142,6 +142,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     expect(await text(page, `[data-approval="${ids[1]}"] [data-expires]`)).toBe('It waits no more.');
     await page.locator('[data-state="pending"]').click();
     await page.locator(`[data-approval="${ids[0]}"]`).waitFor({ state: 'detached' });
+    await page.locator(`[data-approval="${ids[2]}"]`).waitFor();
     expect(await cards()).toEqual([ids[2]]);
     expect(noise).toEqual([]);
   });
