@@ -1,14 +1,13 @@
 /**
  * A request that its caller sends twice under one key is done once, whichever server of the store gets it. The answer of
  * the first is that of the second. What may have had its effect is never done again by itself. An answer may hold secrets,
- * so it is sealed with the caller's own key, of which the store has a hash alone.
+ * so it is sealed with the caller's own key, of which the store has a hash alone (AES-256-GCM, HKDF of RFC 5869).
  */
-import { createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { overQuota } from './quotas.js';
 import { FAILURE_TABLE } from './sandbox/failure.js';
-import { seal, unseal } from './sealing.js';
 import type { AnswerRecord } from './store/answers.js';
 import type { Store } from './store/store.js';
 
@@ -53,7 +52,7 @@ export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }:
       const renewal = setInterval(() => answers.setUntil(place, lease()).catch(() => undefined), LEASE_MS / 3).unref();
       try {
         const answer = await work();
-        await (hasHadNoEffect(answer) ? answers.forget(place) : answers.keep(place, seal(answer, sealedWith(key))));
+        await (hasHadNoEffect(answer) ? answers.forget(place) : answers.keep(place, seal(answer, key)));
         return { answer, isReplayed: false };
       } catch (error) {
         await (isRefusal(toWinnowError(error))
@@ -76,14 +75,34 @@ interface Asking {
 function replay({ content, until, ...kept }: AnswerRecord, { requestHash, key, now }: Asking): unknown {
   if (kept.requestHash !== requestHash)
     throw new WinnowError('key_reused', 'This key stands for another request: choose a new key for each request.');
-  if (content !== undefined) return unseal(String(content), sealedWith(key));
+  if (content !== undefined) return unseal(String(content), key);
   if (until > now.toISOString())
     throw new WinnowError('conflict', 'The first request with this key is still under way: ask again in a moment.');
   const todo = 'look whether it had its effect, and ask with a new key if it had not';
   throw new WinnowError('outcome_unknown', `The first request with this key broke off: ${todo}.`);
 }
 
-const sealedWith = (key: string) => ({ key, use: 'winnow answer' });
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+
+/** The key is used once for each salt, so the nonce may be constant. */
+const NONCE = Buffer.alloc(12);
+const keyFor = (key: string, salt: Buffer) => Buffer.from(hkdfSync('sha256', key, salt, 'winnow answer', 32));
+
+function seal(answer: unknown, key: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', keyFor(key, salt), NONCE);
+  const sealed = [cipher.update(JSON.stringify(answer) ?? 'null', 'utf8'), cipher.final()];
+  return Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64');
+}
+
+function unseal(text: string, key: string): unknown {
+  const bytes = Buffer.from(text, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(key, bytes.subarray(0, SALT_BYTES)), NONCE);
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  const opened = [decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES)), decipher.final()];
+  return JSON.parse(Buffer.concat(opened).toString('utf8'));
+}
 
 /** A refused call can be made again under its key, for example when it has been approved. */
 function hasHadNoEffect(answer: unknown): boolean {

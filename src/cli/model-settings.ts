@@ -25,7 +25,13 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   if (baseUrl !== undefined && name === undefined) throw unnamed('', '--model, WINNOW_MODEL or model.name');
   const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
   const apiKey = ofFlag ?? theirKey ?? readVariable('WINNOW_API_KEY');
-  return blockSettings({ ...config.model, baseUrl, name, file }, { place: 'model', apiKey });
+  return blockSettings({ ...blockFor(baseUrl, config), baseUrl, name, file }, { place: 'model', apiKey });
+}
+
+/** The file's key, headers and body are for the file's own endpoint: no other one gets them. */
+function blockFor(baseUrl: string | undefined, { model = {} }: ConfigFile): ModelBlock {
+  const { apiKeyEnv: _, headers: __, extraBody: ___, ...others } = model;
+  return model.baseUrl === undefined || baseUrl === undefined || baseUrl === model.baseUrl ? model : others;
 }
 
 /**

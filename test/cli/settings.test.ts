@@ -234,6 +234,18 @@ describe('the key of the endpoint', () => {
       { WINNOW_API_KEY: 'e', WINNOW_TEST_KEY: 'f', WINNOW_BASE_URL: 'http://127.0.0.1:2/v1' },
       'http://127.0.0.1:2/v1',
     ],
+    [
+      'none of the file for an address by flag',
+      { baseUrl: 'http://127.0.0.1:9/v1' },
+      { WINNOW_TEST_KEY: 'f' },
+      undefined,
+    ],
+    [
+      'none of the file for an address of the environment',
+      {},
+      { WINNOW_BASE_URL: 'http://127.0.0.1:9/v1', WINNOW_TEST_KEY: 'f' },
+      undefined,
+    ],
     ['none for a local model, whatever the file names', { modelFile: 'own.gguf' }, {}, undefined],
   ])('is %s', (_, flags, environment, key) => {
     Object.assign(process.env, environment);

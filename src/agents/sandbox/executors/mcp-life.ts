@@ -3,7 +3,6 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import type { ServerTokens } from '../../../core/catalog/sources/mcp-oauth.js';
 import { briefOf, keysOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { orAborted } from '../../../core/errors.js';
 import { createKeyMask } from '../../../core/secret-forms.js';
@@ -22,10 +21,6 @@ export interface McpLifeOptions {
   readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
   /** A clock in milliseconds. */
   readonly now: () => number;
-  /** Of the one user whose connection it is. Default: those of the client itself, where it has any. */
-  readonly tokens?: ServerTokens | undefined;
-  /** Told when nobody has called for `idleMs`. Default: nobody is. */
-  readonly onIdle?: (() => void) | undefined;
 }
 
 type Reached = { ok: true; session: McpSession } | CallFailure;
@@ -55,7 +50,7 @@ export interface McpLife {
 }
 
 export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
-  const { connectTimeoutMs, idleMs, onLastWords, now, tokens, onIdle } = options;
+  const { connectTimeoutMs, idleMs, onLastWords, now } = options;
   const mask = createKeyMask(keysOf(server));
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
@@ -67,7 +62,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
   /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
   function open(): Promise<McpSession> {
-    const mine = openMcpSession(server, { connectTimeoutMs, way, tokens });
+    const mine = openMcpSession(server, { connectTimeoutMs, way });
     opening = mine;
     mine.then(
       (session) => {
@@ -147,11 +142,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
   function release(): void {
     holders -= 1;
-    if (holders > 0 || isClosed) return;
-    stopping = setTimeout(() => {
-      onIdle?.();
-      void stop();
-    }, idleMs).unref();
+    if (holders === 0 && !isClosed) stopping = setTimeout(() => void stop(), idleMs).unref();
   }
 
   return {

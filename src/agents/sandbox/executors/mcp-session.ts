@@ -68,14 +68,12 @@ export interface McpSessionOptions {
   /** For the start of the server and the handshake. */
   readonly connectTimeoutMs: number;
   readonly way?: Way | undefined;
-  /** Default: those of the client itself, where it has any. */
-  readonly tokens?: ServerTokens | undefined;
 }
 
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const news = createNews();
-  const { connectTimeoutMs: timeoutMs, way: known, tokens } = options;
+  const { connectTimeoutMs: timeoutMs, way: known } = options;
   const { client, way, close } = await connect(server, { timeoutMs, way: known, hear: news.hear, ask: news.ask });
   let isOpen = true;
   client.onclose = () => {

@@ -112,8 +112,6 @@ interface ConnectOptions {
   readonly ask?: AskedByServer | undefined;
   /** In which the server answered before. Default: all are tried. */
   readonly way?: Way | undefined;
-  /** Of the user whose connection it is. Default: those of the client itself, where it has any. */
-  readonly tokens?: ServerTokens | undefined;
 }
 
 interface Opened {
@@ -179,14 +177,6 @@ export async function connect(
   return { ...opened, patience, explain };
 }
 
-/** A server of users' tokens may be listed with a header of the operator's instead. */
-function clientTokensOf(server: McpServer): ServerTokens | undefined {
-  if (!('url' in server) || server.oauth?.clientSecret === undefined) return undefined;
-  const { oauth, url, headers = {} } = server;
-  const hasOther = oauth.user === true && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return hasOther ? undefined : createClientTokens(url, { ...oauth, clientSecret: oauth.clientSecret });
-}
-
 function firstWay(server: McpServer): Way {
   if ('command' in server) return { wire: 'stdio', era: 'any' };
   return server.type === 'sse' ? { wire: 'sse', era: 'legacy' } : { wire: 'http', era: 'any' };
@@ -246,8 +236,6 @@ export function statusOf(error: unknown): number | undefined {
   if (error instanceof SdkHttpError) return error.status;
   return error instanceof SseError ? error.code : undefined;
 }
-
-const LISTED_BY = '. Its tools are listed by "headers" with an authorization, or by a token of the client itself';
 
 function adviceOn(server: McpServer, status: number | undefined): string {
   if ('command' in server) return 'Check its command, and its keys';
