@@ -17,8 +17,20 @@ export function isOperator(caller: Caller | undefined): boolean {
   return caller === undefined || (caller.roles ?? []).includes(OPERATOR_ROLE);
 }
 
-/** A query for what is the caller's own; undefined where it is about somebody else, who looks like nobody. */
-export function ownQuery<Query extends { user?: string | undefined }>(
+/**
+ * What of a query the caller may see: all of it, or what is the caller's own. Undefined where it is about somebody else, who
+ * looks like nobody.
+ * @param seesAll Default: operators do
+ */
+export function visibleQuery<Query extends { user?: string | undefined }>(
+  query: Query,
+  caller: Caller | undefined,
+  seesAll = isOperator(caller),
+): Query | undefined {
+  return seesAll ? query : ownQuery(query, caller);
+}
+
+function ownQuery<Query extends { user?: string | undefined }>(
   query: Query,
   caller: Caller | undefined,
 ): (Query & { user: string }) | undefined {

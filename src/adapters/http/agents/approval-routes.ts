@@ -14,7 +14,7 @@ import {
   requestApprovalInputSchema,
 } from '../../../agents/records.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isFields, isOperator, ownQuery } from '../caller.js';
+import { isFields, isOperator, visibleQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/approvals';
@@ -58,9 +58,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       query: approvalQuerySchema,
       answer: { name: 'ApprovalList', schema: listSchema },
       async handle({ query, caller }) {
-        if (seesAll(caller)) return { approvals: await approvals.list(query) };
-        const own = ownQuery(query, caller);
-        return { approvals: own ? await approvals.list(own) : [] };
+        const shown = visibleQuery(query, caller, seesAll(caller));
+        return { approvals: shown ? await approvals.list(shown) : [] };
       },
     }),
     route({

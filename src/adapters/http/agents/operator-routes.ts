@@ -12,7 +12,7 @@ import { auditEntrySchema, auditQuerySchema } from '../../../agents/records.js';
 import { telemetryQuerySchema, telemetryReportSchema } from '../../../agents/telemetry/rates.js';
 import { ruleSchema } from '../../../core/catalog/rule.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isOperator, ownQuery, requireOperator } from '../caller.js';
+import { requireOperator, visibleQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const policyViewSchema = z.object({
@@ -61,9 +61,8 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       query: telemetryQuerySchema,
       answer: { name: 'TelemetryReport', schema: telemetryReportSchema },
       handle({ query, caller }) {
-        if (isOperator(caller)) return telemetry(query);
-        const own = ownQuery(query, caller);
-        if (own) return telemetry(own);
+        const visible = visibleQuery(query, caller);
+        if (visible) return telemetry(visible);
         throw new WinnowError('not_found', 'There are no figures of this user that you may see.');
       },
     }),

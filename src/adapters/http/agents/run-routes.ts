@@ -5,7 +5,7 @@ import { planRunEventSchema, planRunSchema } from '../../../agents/runs/plan-run
 import { type PlanRuns, resumePlanInputSchema, runPlanInputSchema } from '../../../agents/runs/plan-runs.js';
 import { listedRunSchema, runQuerySchema, type ShownRun, shownRunSchema } from '../../../agents/runs/run-view.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isOperator, ownQuery } from '../caller.js';
+import { isOperator, visibleQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/runs';
@@ -53,8 +53,8 @@ export function runRoutes(plans: PlanRuns): Route[] {
       query: runQuerySchema,
       answer: { name: 'RunList', schema: listSchema },
       async handle({ query, caller }) {
-        const own = isOperator(caller) ? query : ownQuery(query, caller);
-        return { runs: own ? await plans.list(own) : [] };
+        const visible = visibleQuery(query, caller);
+        return { runs: visible ? await plans.list(visible) : [] };
       },
     }),
     route({

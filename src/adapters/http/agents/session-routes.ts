@@ -17,7 +17,7 @@ import {
 } from '../../../agents/contracts.js';
 import { pageSchema } from '../../../agents/records.js';
 import type { Router } from '../../../agents/router.js';
-import { isFields, isOperator, ownQuery } from '../caller.js';
+import { isFields, visibleQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const SESSION = { name: 'Session', schema: sessionViewSchema };
@@ -46,8 +46,8 @@ export function sessionRoutes(router: Router): Route[] {
       query: pageSchema.pick({ user: true, limit: true }),
       answer: { name: 'SessionList', schema: listSchema },
       async handle({ query, caller }) {
-        const own = isOperator(caller) ? query : ownQuery(query, caller);
-        return { sessions: own ? await router.sessions(own) : [] };
+        const visible = visibleQuery(query, caller);
+        return { sessions: visible ? await router.sessions(visible) : [] };
       },
     }),
     route({
