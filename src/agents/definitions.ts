@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
 import { createScan, type Flag, flagSchema } from '../core/catalog/scan.js';
 import { isObject } from '../core/catalog/schema/json.js';
-import { isUrl } from '../core/catalog/sources/source.js';
+import { isVouchedFor } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { oncePer } from '../core/kept.js';
@@ -83,7 +83,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
     const accepted = await store.list();
     if (reviewNew) return accepted;
     const known = new Set(accepted.map(({ owner }) => owner));
-    const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(sourceOf(tool)));
+    const first = base().tools.filter((tool) => !isVouchedFor(tool) && !known.has(sourceOf(tool)));
     for (const tool of first) await store.add(toDocument(tool));
     for (const origin of new Set(first.map((tool) => tool.origin)))
       onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
@@ -119,7 +119,10 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
 
 /** Tools of sources that are not trusted that have flags. Requests come in between. */
 export async function scanReviewed({ tools }: Catalog): Promise<ReadonlyMap<Tool, readonly Flag[]>> {
-  const flags = await scanSlowly(tools.filter(isReviewed), tools);
+  const flags = await scanSlowly(
+    tools.filter((tool) => !isVouchedFor(tool)),
+    tools,
+  );
   return new Map([...flags].filter(([, own]) => own.length > 0));
 }
 
@@ -141,11 +144,6 @@ function nothingSeen(id: string): never {
   throw new WinnowError('not_found', `No definition "${id.slice(0, 120)}" waits for a look. ${next}`);
 }
 
-/** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
-function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
-  return isObject(mcp) ? mcp.trust !== true : isUrl(origin);
-}
-
 /** Made once: neither a tool nor what was accepted of it changes. */
 const definitionHash = oncePer((tool: Tool) => canonicalHash(definitionOf(tool)));
 const acceptedHash = oncePer(({ content }: DocumentRecord) => canonicalHash(Object(content)));
@@ -153,7 +151,7 @@ const acceptedHash = oncePer(({ content }: DocumentRecord) => canonicalHash(Obje
 function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewed {
   const accepted = new Map(documents.map((one) => [keyOf(one.owner, one.name), one]));
   const held = catalog.tools.flatMap((tool) => {
-    if (!isReviewed(tool)) return [];
+    if (isVouchedFor(tool)) return [];
     const before = accepted.get(keyOf(sourceOf(tool), tool.name));
     if (before && acceptedHash(before) === definitionHash(tool)) return [];
     const now = definitionOf(tool);

@@ -2,7 +2,7 @@
 import { toolHash } from '../core/catalog/catalog.js';
 import { withoutLoweringHints } from '../core/catalog/risk.js';
 import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
-import { isUrl } from '../core/catalog/sources/source.js';
+import { isVouchedFor } from '../core/catalog/sources/source.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -50,8 +50,7 @@ export function toListed(tool: Tool): ListedTool {
 }
 
 function annotationsOf({ metadata, origin }: Tool): ListedTool['annotations'] {
-  const { mcp, annotations = mcp === undefined ? undefined : {} } = metadata;
+  const { annotations = metadata.mcp === undefined ? undefined : {} } = metadata;
   if (!isObject(annotations)) return undefined;
-  const isTrusted = mcp === undefined ? !isUrl(origin) : Object(mcp).trust === true;
-  return isTrusted ? annotations : withoutLoweringHints(annotations);
+  return isVouchedFor({ metadata, origin }) ? annotations : withoutLoweringHints(annotations);
 }

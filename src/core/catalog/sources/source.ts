@@ -198,6 +198,11 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
+/** The operator's own files are the operator's word; what a server or a URL says is not, unless the server is trusted. */
+export function isVouchedFor({ metadata: { mcp }, origin }: Pick<Tool, 'metadata' | 'origin'>): boolean {
+  return mcp === undefined ? !isUrl(origin) : Object(mcp).trust === true;
+}
+
 /** `what` follows the source's name, and ends with what to do. */
 export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
   const source = describeSource(location);
