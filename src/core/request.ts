@@ -79,16 +79,16 @@ export function parseRequest(input: unknown): Request {
 }
 
 function isLocale(tag: string): boolean {
-  try {
-    return new Intl.Locale(tag).language !== '';
-  } catch {
-    return false;
-  }
+  return isTaken(() => new Intl.Locale(tag));
 }
 
 export function isTimeZone(name: string): boolean {
+  return isTaken(() => new Intl.DateTimeFormat('en', { timeZone: name }));
+}
+
+function isTaken(make: () => unknown): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
+    make();
     return true;
   } catch {
     return false;

@@ -155,8 +155,8 @@ function buildRecord(
   // For the secrets that stand in it.
   hiding.plan(plan);
   const hideState = (state: StepState, of: ParsedPlan) => {
-    const tool = of.steps.find((step) => step.id === stepOf(state.id))?.tool ?? '';
-    return hiding.state(state, tool, loopsOf(of).has(state.id));
+    const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
+    return hiding.state(state, tool, each !== undefined && id === state.id);
   };
   /** Of the column of the plan. */
   const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => ({

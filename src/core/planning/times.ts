@@ -85,15 +85,21 @@ export function nameOf(unit: string, { language, count }: { language: string; co
 /**
  * Durations in digits: for languages whose durations no library reads.
  *
- * @example durationsIn('Treffen für 2 Stunden', 'de') // [{ text: '2 Stunden', seconds: 7200 }]
+ * @example durationsIn(['Treffen für 2 Stunden'], 'de') // [{ text: '2 Stunden', seconds: 7200 }]
  */
-export function durationsIn(text: string, language: string): SaidDuration[] {
-  return Object.entries(SECONDS).flatMap(([unit, seconds]) => {
-    const names = [...new Set(COUNTS.map((count) => nameOf(unit, { language, count })))];
-    const either = names.sort((one, other) => other.length - one.length).join('|');
-    const pattern = new RegExp(`(\\d+)[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
-    return [...text.matchAll(pattern)].map(([said, count]) => ({ text: said, seconds: Number(count) * seconds }));
-  });
+export function durationsIn(texts: readonly string[], language: string): SaidDuration[] {
+  const units = Object.entries(SECONDS).map(([unit, seconds]) => ({ pattern: countedUnit(unit, language), seconds }));
+  return texts.flatMap((text) =>
+    units.flatMap(({ pattern, seconds }) =>
+      [...text.matchAll(pattern)].map(([said, count]) => ({ text: said, seconds: Number(count) * seconds })),
+    ),
+  );
+}
+
+function countedUnit(unit: string, language: string): RegExp {
+  const names = [...new Set(COUNTS.map((count) => nameOf(unit, { language, count })))];
+  const either = names.sort((one, other) => other.length - one.length).join('|');
+  return new RegExp(`(\\d+)[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
 }
 
 /** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */

@@ -22,11 +22,13 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   let bytes = 0;
   let commas = 0;
-  let before: Uint8Array = new Uint8Array();
+  let before = Buffer.alloc(0);
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const end = isStream ? endOfEvents(before, chunk) : 0;
-      if (isStream) before = Buffer.concat([before, chunk]).subarray(-LONGEST_END);
+      // An empty line may stand in two chunks.
+      const seen = isStream ? Buffer.concat([before, chunk]) : before;
+      const end = Math.max(0, endOfEvents(seen) - before.length);
+      before = Buffer.from(seen.subarray(-LONGEST_END));
       const first = end > 0 ? chunk.subarray(0, end) : chunk;
       bytes += first.length;
       commas += commasIn(first);
@@ -56,11 +58,9 @@ const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];
 /** Bytes of an empty line that the chunk before may have. */
 const LONGEST_END = 3;
 
-/** @param before the last bytes of the chunk before: an empty line may stand in both */
-function endOfEvents(before: Uint8Array, chunk: Uint8Array): number {
-  const bytes = Buffer.concat([before, chunk]);
+function endOfEvents(bytes: Buffer): number {
   return EMPTY_LINES.reduce((end, line) => {
     const start = bytes.lastIndexOf(line);
-    return start < 0 ? end : Math.max(end, start + line.length - before.length);
+    return start < 0 ? end : Math.max(end, start + line.length);
   }, 0);
 }

@@ -77,10 +77,8 @@ const HEADER_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 /** By MCP 2026-07-28, a client leaves out a tool whose arguments can not all be sent as the headers that they should be. */
 function findHeaderProblem(inputSchema: unknown): string | undefined {
   const names = new Set<string>();
-  const open: { node: unknown; isReached: boolean; isArgument: boolean }[] = [
-    { node: inputSchema, isReached: true, isArgument: false },
-  ];
-  for (const { node, isReached, isArgument } of open) {
+  const open: { node: unknown; isArgument: boolean }[] = [{ node: inputSchema, isArgument: false }];
+  for (const { node, isArgument } of open) {
     if (!isObject(node)) continue;
     if (HEADER_MARK in node) {
       const name = node[HEADER_MARK];
@@ -90,10 +88,9 @@ function findHeaderProblem(inputSchema: unknown): string | undefined {
       if (names.has(name.toLowerCase())) return `"${name}" is the header of two arguments`;
       names.add(name.toLowerCase());
     }
-    for (const { keyword, value } of childrenOf(node)) {
-      const isNext = isReached && keyword === 'properties';
-      open.push({ node: value, isReached: isNext, isArgument: isNext });
-    }
+    const isReached = isArgument || node === inputSchema;
+    for (const { keyword, value } of childrenOf(node))
+      open.push({ node: value, isArgument: isReached && keyword === 'properties' });
   }
   return undefined;
 }

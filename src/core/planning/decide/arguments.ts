@@ -33,8 +33,9 @@ interface Writing extends Giving {
   readonly depth: number;
   readonly taken: Map<string, string | undefined>;
   readonly questions: Question[];
-  /** Optional arguments of the tool that are not given, each with the words that it had taken. */
-  readonly ungiven: Map<string, readonly string[]>;
+  /** Optional arguments of the tool that are not given; `freed`: what those had taken that this reading has found. */
+  readonly ungiven: Set<string>;
+  readonly freed: string[];
   readonly isItem?: boolean;
 }
 
@@ -68,22 +69,20 @@ export async function decideArguments(
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, references } = question;
   const root = fittedSchemas(tool).input;
-  const ungiven = new Map<string, readonly string[]>();
+  const ungiven = new Set<string>();
   for (;;) {
     const questions: Question[] = [];
     const taken = new Map(question.taken);
-    const writing = { root, context, references, depth: 0, taken, questions, ungiven };
+    const freed: string[] = [];
+    const writing = { root, context, references, depth: 0, taken, questions, ungiven, freed };
     const { value, from, missing, probability } = await read((open) =>
       writeObject(root, { ...writing, writer: createJsonWriter(open) }),
     );
-    const known = ungiven.size;
     // Where something is missing, the arguments are decided anew or asked for.
     if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
     // What one had that is not given may be another one's: "two packs" is no price, and a quantity.
-    const freed = [...ungiven.values()].slice(known).flat();
-    const isLeft = (name: string) => !(name in value) && !ungiven.has(name);
-    const takers = Object.entries(Object(root.properties)).filter(([name]) => isLeft(name));
-    if (!takers.some(([name, schema]) => canTake({ name, schema, required: false }, freed, writing)))
+    const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || ungiven.has(name)));
+    if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, freed, writing)))
       return { arguments: value, from, missing, probability, taken };
   }
 }
@@ -96,7 +95,7 @@ function canTake(place: Place, words: readonly string[], giving: Giving): boolea
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, references, questions, taken, ungiven, depth } = writing;
+  const { writer, references, questions, taken, ungiven, freed, depth } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const isNeeded = (name: string) => listed.includes(name) || references.has(name);
@@ -131,7 +130,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
         delete value[name];
         delete from[name];
         for (const words of took) taken.delete(words);
-        if (depth === 0) ungiven.set(name, took);
+        if (depth === 0) freed.push(...took);
+        if (depth === 0) ungiven.add(name);
       };
   }
   writer.force('}');

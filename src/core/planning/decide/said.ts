@@ -233,8 +233,7 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
   );
   // "At 15 uur" is a time of day; "für 2 Stunden" is read as in two hours, and is a duration all the same.
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
-  const durations = pieces.flatMap((piece) => durationsIn(piece, language));
-  const timeless = durations.filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
+  const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
   return { times: withYears(times, isoDay(now)), durations: timeless };
 }
 
