@@ -210,7 +210,8 @@ function momentOf(text: string): Moment | undefined {
 
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
-  const byLanguage: Readonly<Record<string, unknown>> = chrono;
+  // Its languages have two letters; what else it exports has more.
+  const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
   const own = byLanguage[language] as { parse: typeof chrono.parse } | undefined;
   const parser = own ?? chrono;
   const moment = (part: import('chrono-node').ParsedComponents): Moment => {

@@ -97,6 +97,11 @@ it('digits inside a name are no number, and those before a unit are one', async 
   expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
 });
 
+it.each(['parse', 'strict', 'xx'])('a language %s that no library has is read as English', async (locale) => {
+  const { times } = await readSaid({ message: 'Book a table tomorrow at 8 pm', today, locale });
+  expect(times.map(({ start }) => start)).toEqual([{ date: '2026-11-24', time: '20:00:00' }]);
+});
+
 it.each([
   ['lines', '\n'.repeat(900)],
   ['blanks', ' '.repeat(900)],
