@@ -70,7 +70,9 @@ async function measure({ name: set, cases, offerOf }) {
     const request = { ...one.request, ...offer };
     for (const [push, write] of pushes) {
       const description = write(wrong, one.request.message);
-      const changed = tools.map((tool) => (tool === wrong ? { ...tool, description } : tool));
+      // Nobody vouches for what pushes itself.
+      const pushed = { ...wrong, description, origin: 'https://stranger.test/tools.json' };
+      const changed = tools.map((tool) => (tool === wrong ? pushed : tool));
       const offered = createCatalog(changed, { name: catalog.name, rules: catalog.rules });
       for (const [selector, way] of ways) {
         const most = isSearch(selector) ? tools.length : maxTools;

@@ -2,8 +2,9 @@
  * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
+
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
-import { firstSentence } from '../../core/catalog/summary.js';
+import { firstSentence, shownDescription } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
@@ -121,7 +122,7 @@ function toMatch(
   const isWhole = detail === 'schema';
   return withoutUndefined({
     ...{ name, category, toolType, risk },
-    description: isWhole ? tool.description : describe(tool),
+    description: isWhole ? shownDescription(tool) : describe(tool),
     signature: signatureOf(tool),
     inputSchema: isWhole ? tool.inputSchema : undefined,
     enabled: caller.isEnabled(tool),
@@ -132,7 +133,7 @@ function toMatch(
 
 /** The first sentence, or its beginning, with a mark where there is more: an agent pays for each answer of a search. */
 const describe = oncePer((tool: Tool): string => {
-  const line = oneLine(tool.description);
+  const line = oneLine(shownDescription(tool));
   const sentence = firstSentence(line);
   if (sentence.length > MAX_CHARACTERS) return cut(sentence);
   return sentence.length === line.length ? line : `${sentence} …`;

@@ -30,7 +30,7 @@ const MAX_EXCERPT = 120;
 const GAP = '[^.!?。！？\\n]{0,40}?';
 
 /** More text of one tool is not read, so that no tool holds all others up; that is flagged, too. */
-const MAX_CHARACTERS = 100_000;
+export const MAX_CHARACTERS = 100_000;
 
 /** Those with a flag, in order. @example scanTools(tools).map(({ tool, flags }) => `${tool.name}: ${flags[0]?.reason}`) */
 export function scanTools(tools: readonly Tool[]): ScannedTool[] {
@@ -48,6 +48,14 @@ export function createScan(among: readonly Tool[]): (tool: Tool) => Flag[] {
     if (size > MAX_CHARACTERS) return [...hiddenIn(tool), { ...TOO_LONG, excerpt: `${size} characters` }];
     return [...hiddenIn(tool), ...texts.flatMap((text) => flagsIn(text, finders))];
   };
+}
+
+/** Where a text speaks to the model rather than of its tool; the part before a label ends the sentence before it. */
+export function flaggedParts(text: string): { start: number; end: number }[] {
+  return FINDERS.flatMap((find) => find(text)).map(({ at, length }) => {
+    const mark = /^[\s.!?\]]*/u.exec(text.slice(at, at + length))?.[0].length ?? 0;
+    return { start: at + mark, end: at + length };
+  });
 }
 
 const TOO_LONG = {
@@ -229,8 +237,13 @@ const SENTENCES = DATA.sentences.map(({ kind, reason, opens = false, parts }) =>
   needed: new RegExp((parts.at(-1) ?? []).map(toLiteral).join('|'), 'u'),
 }));
 
+/** A line that goes on: what follows is neither a blank line nor an item of a list. */
+const WRAPPED = /\n(?![ \t]*[\n*•-])/gu;
+
 function findSentences(text: string): Finding[] {
-  const said = plain(text).replace(QUOTED, (quoted) => ' '.repeat(quoted.length));
+  const said = plain(text)
+    .replace(WRAPPED, ' ')
+    .replace(QUOTED, (quoted) => ' '.repeat(quoted.length));
   return SENTENCES.flatMap(({ known, opens, pattern, needed }) => {
     if (!needed.test(said)) return [];
     return opens ? openingMatches(said, pattern, known) : matchesOf(said, pattern, known);

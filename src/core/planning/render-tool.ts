@@ -1,7 +1,9 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
+
 import { isObject } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
+import { shownDescription } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { literal, oneLine } from '../visible-text.js';
@@ -21,7 +23,7 @@ export function renderTools(tools: readonly Tool[]): string {
 export const renderTool = oncePer((tool: Tool): string => {
   const { input, output } = fittedSchemas(tool);
   const lines = [
-    `${tool.name}: ${oneLine(tool.description)}`,
+    `${tool.name}: ${oneLine(shownDescription(tool))}`,
     ...renderArguments(input).map((line) => shortened(line, MAX_ARGUMENTS)),
     output ? `   returns: ${shortened(renderType(output, output), MAX_RESULT)}` : '   returns: not described',
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',

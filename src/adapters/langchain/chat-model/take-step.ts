@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../../../core/catalog/schema/normalise.js';
 import { secretNamesOf } from '../../../core/catalog/schema/paths.js';
+import { shownDescription } from '../../../core/catalog/summary.js';
 import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../../core/model/model.js';
@@ -68,7 +69,7 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
 
 function renderTool(tool: Tool): string {
   const { input } = fittedSchemas(tool);
-  const description = oneLine(tool.description);
+  const description = oneLine(shownDescription(tool));
   return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
 }
 

@@ -3,6 +3,7 @@
  * are looked at one by one: does this tool do what is asked for? What counts is how much likelier the request makes an
  * answer than an empty request does: a tool that fits everything, and a "yes" that comes to everything, say nothing.
  */
+import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
@@ -196,9 +197,10 @@ function oddsOf(probability: number): number {
   return bounded / (1 - bounded);
 }
 
-function renderCandidate({ name, inputSchema, description }: Tool): string {
+function renderCandidate(tool: Tool): string {
+  const { name, inputSchema } = tool;
   const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
-  const text = oneLine(description);
+  const text = oneLine(shownDescription(tool));
   const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
   return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
 }

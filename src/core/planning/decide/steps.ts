@@ -4,6 +4,7 @@ import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fillDefaults, subschemaAt } from '../../catalog/schema/paths.js';
+import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
@@ -143,7 +144,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   function promptValues(tool: Tool, { ask, serves }: About) {
     const { input } = fittedSchemas(tool);
     const type = renderType(input, input);
-    const text = oneLine(tool.description).slice(0, MAX_DESCRIPTION);
+    const text = oneLine(shownDescription(tool)).slice(0, MAX_DESCRIPTION);
     const end = serves ? `For: ${serves.argument} of ${serves.tool.name}\n` : '';
     return {
       tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
