@@ -167,15 +167,11 @@ function patternForm(pattern: string): Form | undefined {
   return undefined;
 }
 
-/**
- * All moments of the said times in that form; where no form is asked for, as days and as times.
- *
- * @param day taken where only a time of day is said and a day is asked for
- */
+/** All moments of the said times in that form; where no form is asked for, as days and as times. */
 export function momentsIn(
   form: Form | undefined,
-  times: readonly SaidTime[],
-  { day, timeZone }: { day: string; timeZone: string | undefined },
+  { times, day }: { times: readonly SaidTime[]; day?: string | undefined },
+  timeZone: string | undefined,
 ): string[] {
   const moments = times.flatMap(({ start, end }) => (end ? [start, end] : [start]));
   const zone = zoneSuffix(timeZone);
@@ -193,11 +189,12 @@ function formsFor({ date, time }: Moment): Form[] {
 function writeMoment(
   { date, time }: Moment,
   form: Form,
-  { day, zone }: { day: string; zone: string },
+  { day, zone }: { day: string | undefined; zone: string },
 ): string | undefined {
   const needsDate = form.includes('D');
-  if (!needsDate && time === undefined) return undefined;
-  const [year = '', month = '', dayOfMonth = ''] = (date ?? day).split('-');
+  const known = needsDate ? (date ?? day) : '';
+  if (known === undefined || (!needsDate && time === undefined)) return undefined;
+  const [year = '', month = '', dayOfMonth = ''] = known.split('-');
   const [hour = '00', minute = '00', second = '00'] = (time ?? '').split(':');
   return form
     .replace('YYYY', year)
