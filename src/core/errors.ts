@@ -79,6 +79,15 @@ export function messageOf(thrown: unknown): string {
   return typeof message === 'string' ? message : String(thrown);
 }
 
+/** Undefined where it throws, whatever that is. */
+export function orUndefined<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The error as a WinnowError: itself, `cancelled` for an abort, else `internal` with the cause kept. */
 export function toWinnowError(error: unknown): WinnowError {
   if (error instanceof WinnowError) return error;

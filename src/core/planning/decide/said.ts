@@ -8,12 +8,16 @@ import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import {
+  dayBefore,
+  daysOf,
   durationsIn,
   type Moment,
+  notBefore,
   offsetIn,
   type SaidDuration,
   type SaidTime,
   type WithYear,
+  withDay,
   withYears,
 } from '../times.js';
 
@@ -107,25 +111,6 @@ function piecesOf(text: string): string[] {
   return rest === '' ? pieces : [...pieces, rest];
 }
 
-/** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
-function withDay(read: Timed): Timed {
-  const [date, ...others] = daysOf(read.times);
-  if (date === undefined) return read;
-  if (others.length > 0) return { ...read, day: undefined };
-  const on = (moment: Moment): Moment => (moment.date === undefined ? { date, ...moment } : moment);
-  const times = read.times.map(({ start, end, ...time }) => ({
-    ...time,
-    start: on(start),
-    ...(end ? { end: on(end) } : {}),
-  }));
-  return { ...read, times, day: date };
-}
-
-function daysOf(times: readonly SaidTime[]): string[] {
-  const days = times.flatMap(({ start, end }) => [start.date, end?.date]);
-  return [...new Set(days.filter((date) => date !== undefined))];
-}
-
 /** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
 function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Date {
   if (today !== undefined) return new Date(`${today}T00:00:00`);
@@ -198,21 +183,6 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
 }
 
 const WHOLE_MONTHS = /-01,.+-01,P\d+[MY]\)$/u;
-
-/** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
-function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
-  if (!end?.date || !start.date || end.date >= start.date) return end;
-  const day = new Date(`${end.date}T00:00:00Z`);
-  while (day.toISOString().slice(0, 10) < start.date) day.setUTCDate(day.getUTCDate() + 7);
-  return { ...end, date: day.toISOString().slice(0, 10) };
-}
-
-/** A week or a month ends before the day that is named as its end. */
-function dayBefore(moment: Moment): Moment {
-  const day = new Date(`${moment.date}T00:00:00Z`);
-  day.setUTCDate(day.getUTCDate() - 1);
-  return { date: day.toISOString().slice(0, 10) };
-}
 
 /** `2026-11-28 20:00:00`, a part of it, or something else. */
 function momentOf(text: string): Moment | undefined {
