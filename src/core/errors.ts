@@ -10,70 +10,35 @@ interface ErrorMeaning {
   retry: boolean;
 }
 
-const final = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: false });
-const passing = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
+type Row = (httpStatus: number, exitCode: number, meaning: string) => ErrorMeaning;
+const final: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus, exitCode, retry: false });
+const passing: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus, exitCode, retry: true });
 
 /** `final`: the same call fails again. `passing`: it may succeed later without a change. */
 export const ERROR_TABLE = {
-  invalid_request: final({ meaning: 'The request is not of the documented form.', httpStatus: 400, exitCode: 2 }),
-  invalid_option: final({
-    meaning: 'An option, flag or configuration value is not usable.',
-    httpStatus: 500,
-    exitCode: 2,
-  }),
-  invalid_catalog: final({
-    meaning: 'The catalogue, or an entry of it under --strict, is not usable.',
-    httpStatus: 500,
-    exitCode: 3,
-  }),
-  source_failed: passing({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
-  unauthenticated: final({ meaning: 'The caller did not prove who they are.', httpStatus: 401, exitCode: 2 }),
-  forbidden: final({
-    meaning: 'The request comes from a place, or by a way, that may not ask.',
-    httpStatus: 403,
-    exitCode: 2,
-  }),
-  not_found: final({
-    meaning: 'What was asked for does not exist, or is not visible to the caller.',
-    httpStatus: 404,
-    exitCode: 2,
-  }),
-  prompt_invalid: final({
-    meaning: 'A prompt file is missing, or its placeholders are not the expected ones.',
-    httpStatus: 500,
-    exitCode: 2,
-  }),
-  model_unavailable: passing({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
-  model_refused: final({
-    meaning: 'The model server refused the call (key, model name, or form).',
-    httpStatus: 502,
-    exitCode: 4,
-  }),
-  model_failed: passing({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
-  model_timeout: passing({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
-  context_exceeded: final({
-    meaning: 'The prompt is larger than the context of the model.',
-    httpStatus: 413,
-    exitCode: 4,
-  }),
-  plan_invalid: passing({
-    meaning: 'The model wrote no valid plan, also after the repair.',
-    httpStatus: 502,
-    exitCode: 5,
-  }),
-  overloaded: passing({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
-  quota_exceeded: passing({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
-  store_failed: passing({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
-  conflict: passing({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
-  key_reused: final({ meaning: 'The key of the request stands for another one.', httpStatus: 422, exitCode: 2 }),
-  outcome_unknown: final({
-    meaning: 'The request broke off; nobody knows whether it had its effect.',
-    httpStatus: 409,
-    exitCode: 6,
-  }),
-  gate_failed: final({ meaning: 'An evaluation is below a bar that was set for it.', httpStatus: 422, exitCode: 8 }),
-  cancelled: final({ meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130 }),
-  internal: final({ meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1 }),
+  invalid_request: final(400, 2, 'The request is not of the documented form.'),
+  invalid_option: final(500, 2, 'An option, flag or configuration value is not usable.'),
+  invalid_catalog: final(500, 3, 'The catalogue, or an entry of it under --strict, is not usable.'),
+  source_failed: passing(502, 3, 'A catalogue source could not be read.'),
+  unauthenticated: final(401, 2, 'The caller did not prove who they are.'),
+  forbidden: final(403, 2, 'The request comes from a place, or by a way, that may not ask.'),
+  not_found: final(404, 2, 'What was asked for does not exist, or is not visible to the caller.'),
+  prompt_invalid: final(500, 2, 'A prompt file is missing, or its placeholders are not the expected ones.'),
+  model_unavailable: passing(503, 4, 'No model can be loaded or reached.'),
+  model_refused: final(502, 4, 'The model server refused the call (key, model name, or form).'),
+  model_failed: passing(502, 4, 'The model server failed, also after retries.'),
+  model_timeout: passing(504, 4, 'The model did not answer in time.'),
+  context_exceeded: final(413, 4, 'The prompt is larger than the context of the model.'),
+  plan_invalid: passing(502, 5, 'The model wrote no valid plan, also after the repair.'),
+  overloaded: passing(503, 6, 'Too many requests are waiting.'),
+  quota_exceeded: passing(429, 6, 'A limit for one user is reached.'),
+  store_failed: passing(503, 7, 'The store can not be opened, read or written.'),
+  conflict: passing(409, 6, 'Another process is changing the same thing.'),
+  key_reused: final(422, 2, 'The key of the request stands for another one.'),
+  outcome_unknown: final(409, 6, 'The request broke off; nobody knows whether it had its effect.'),
+  gate_failed: final(422, 8, 'An evaluation is below a bar that was set for it.'),
+  cancelled: final(499, 130, 'The caller cancelled the request.'),
+  internal: final(500, 1, 'A fault of Winnow itself: please report it.'),
 } as const satisfies Record<string, ErrorMeaning>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
@@ -112,6 +77,15 @@ export class WinnowError extends Error {
 export function messageOf(thrown: unknown): string {
   const message: unknown = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'message') : undefined;
   return typeof message === 'string' ? message : String(thrown);
+}
+
+/** Undefined where it throws, whatever that is. */
+export function orUndefined<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The error as a WinnowError: itself, `cancelled` for an abort, else `internal` with the cause kept. */

@@ -29,6 +29,16 @@ export function nearestName(wrong: string, known: readonly string[], options?: N
   return nearestNames(wrong, known, options)[0];
 }
 
+/** Keys that are nearly a known one that is missing, each with it: nothing reads what stands under them. */
+export function findSlips(written: object, known: readonly string[], maxSlips: number): [key: string, meant: string][] {
+  const keys = Object.keys(written);
+  const missing = known.filter((name) => !keys.includes(name));
+  return keys.flatMap((key): [string, string][] => {
+    const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips });
+    return meant === undefined ? [] : [[key, meant]];
+  });
+}
+
 export function nearHint(wrong: string, known: readonly string[]): string {
   const near = nearestNames(wrong, known);
   return near.length === 0 ? '' : `; near: ${near.join(', ')}`;

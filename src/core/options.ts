@@ -1,6 +1,6 @@
 /** All options of a planner with their defaults, resolved once; inside, every value is there. */
 import { z } from 'zod';
-import { parseAs } from './parse.js';
+import { parseAs, timerMs } from './parse.js';
 
 export const optionsSchema = z.strictObject({
   answer: z
@@ -52,9 +52,8 @@ export const optionsSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe("Write the schema's defaults of left-out arguments into a plan: it then says what will run."),
-  timeoutMs: z
+  timeoutMs: timerMs
     .int()
-    .min(1)
     .default(600_000)
     .describe('For a whole request, in milliseconds. Selection takes half of it at most; then the fallback goes on.'),
 });

@@ -16,6 +16,9 @@ export interface Place {
 const MOST_ISSUES = 100;
 const MOST_UNKNOWN_KEYS = 20;
 
+/** Milliseconds that a timer keeps: beyond the most of them, 24 days, it ends at once. */
+export const timerMs = z.number().min(1).max(2_147_483_647);
+
 type Parsed<Value> = { ok: true; value: Value } | { ok: false; issues: string[] };
 
 export function parse<Schema extends z.ZodType>(

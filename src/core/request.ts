@@ -1,5 +1,6 @@
 /** What a caller asks. Parsed once at the edge (HTTP, command line, library); inside it is trusted. */
 import { z } from 'zod';
+import { orUndefined } from './errors.js';
 import { parseInput } from './parse.js';
 
 /** Of a long message so many characters are looked through: what is asked stands before what is pasted. */
@@ -79,18 +80,9 @@ export function parseRequest(input: unknown): Request {
 }
 
 function isLocale(tag: string): boolean {
-  return isTaken(() => new Intl.Locale(tag));
+  return orUndefined(() => new Intl.Locale(tag)) !== undefined;
 }
 
 export function isTimeZone(name: string): boolean {
-  return isTaken(() => new Intl.DateTimeFormat('en', { timeZone: name }));
-}
-
-function isTaken(make: () => unknown): boolean {
-  try {
-    make();
-    return true;
-  } catch {
-    return false;
-  }
+  return orUndefined(() => new Intl.DateTimeFormat('en', { timeZone: name })) !== undefined;
 }

@@ -8,6 +8,7 @@ import type { AskOptions, Router } from '../../agents/router.js';
 import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 
 const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satisfies readonly MetaToolName[];
@@ -26,14 +27,9 @@ export function createMetaTools(router: Router, sessionId: string, ask: AskOptio
     const { description, input } = META_TOOLS[name];
     // What has a default may be left out; LangChain's own conversion would require it.
     const schema = z.toJSONSchema(input, { io: 'input' });
-    const run = async (given: unknown, signal: AbortSignal | undefined): Promise<string> =>
-      JSON.stringify(await callMetaTool(name, given, { router, sessionId, ask: withSignal(ask, signal) }));
-    return new DynamicStructuredTool({
-      name,
-      description,
-      schema,
-      func: (given, _, config) => run(given, config?.signal),
-    });
+    const func: DynamicStructuredTool['func'] = async (given, _, config) =>
+      JSON.stringify(await callMetaTool(name, given, { router, sessionId, ask: withSignal(ask, config?.signal) }));
+    return new DynamicStructuredTool({ name, description, schema, func });
   });
 }
 
@@ -67,14 +63,12 @@ function withSignal(ask: AskOptions, signal: AbortSignal | undefined): AskOption
 export type BoundTool = ClientTool | ServerTool;
 
 const META: ReadonlySet<string> = new Set(META_NAMES);
-const fitted = new WeakMap<JsonSchema, JsonSchema>();
+const fitted = oncePer((schema: JsonSchema) => normaliseArguments(schema).schema);
 
 /** Only to be shown: whatever the model calls comes back through the gate, which judges the arguments, too. */
 export function toShownTool({ name, description, inputSchema }: ListedTool): DynamicStructuredTool {
-  const schema = fitted.get(inputSchema) ?? normaliseArguments(inputSchema).schema;
-  fitted.set(inputSchema, schema);
   const func = () => Promise.reject(new WinnowError('internal', `${name} was run beside the gate.`));
-  return new DynamicStructuredTool({ name: shownName(name), description, schema, func });
+  return new DynamicStructuredTool({ name: shownName(name), description, schema: fitted(inputSchema), func });
 }
 
 /** Where a provider would not take the tool's own name, one that it takes. */

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { runInSlices } from '../in-slices.js';
+import { parseOptions, timerMs } from '../parse.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
@@ -76,13 +77,14 @@ export interface LoadedCatalog {
 /**
  * @throws WinnowError `source_failed` when no source could be read, or under `strict` when one could not;
  * `invalid_catalog` for clashing names, and under `strict` for wrong entries; `invalid_option` without a
- * source; `cancelled`
+ * source, and for a time-out that no timer keeps; `cancelled`
  * @example
  * const { catalog, issues } = await loadCatalog({ sources: ['openapi.yaml', 'mcp.json'] });
  */
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
-  const { sources, previous, strict, signal, variable, logger, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
+  const { sources, previous, strict, signal, variable, logger } = options;
   if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
+  const timeoutMs = parseOptions(timerMs.default(DEFAULT_SOURCE_TIMEOUT_MS), options.timeoutMs, 'timeoutMs');
   const context = { timeoutMs, signal, variable };
   const outcomes = (await Promise.all(sources.map((source) => loadSource(source, context)))).flat();
   throwIfCancelled(signal);

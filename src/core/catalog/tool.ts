@@ -3,11 +3,11 @@
  * `inputSchema` is the schema as its author wrote it; `schema/normalise.ts` makes what a model is shown.
  */
 import { z } from 'zod';
-import { nearestName } from '../nearest-name.js';
+import { findSlips } from '../nearest-name.js';
 import { parse } from '../parse.js';
 import { hidesText, oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
-import { childrenOf, isObject, type JsonSchema, mapChildren } from './schema/json.js';
+import { childrenOf, isObject, type JsonSchema, mapChildren, objectOf } from './schema/json.js';
 
 export type { JsonSchema };
 export { RISKS, type Risk };
@@ -174,17 +174,13 @@ const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'op
 /** Of the letters: a short word with one letter changed is another word (`scopes`, `disk`). */
 const MAX_KEY_SLIPS = 0.14;
 
+/** Keys that nothing reads. All others are their author's business. */
 function describeSlips(entry: unknown): string[] {
-  const slips = [...findSlips(entry, KEYS), ...findSlips(Object(entry).annotations, HINTS, 'annotations.')];
+  const { annotations } = objectOf(entry);
+  const ofHints = findSlips(objectOf(annotations), HINTS, MAX_KEY_SLIPS);
+  const slips = [
+    ...findSlips(objectOf(entry), KEYS, MAX_KEY_SLIPS),
+    ...ofHints.map(([key, meant]) => [`annotations.${key}`, meant]),
+  ];
   return slips.map(([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
-}
-
-/** Keys that are nearly a known one: nothing reads what stands under them. All others are their author's business. */
-function findSlips(value: unknown, known: readonly string[], before = ''): [key: string, meant: string][] {
-  const written = Array.isArray(value) ? [] : Object.keys(Object(value));
-  const missing = known.filter((name) => !written.includes(name));
-  return written.flatMap((key): [string, string][] => {
-    const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
-    return meant === undefined ? [] : [[`${before}${key}`, meant]];
-  });
 }

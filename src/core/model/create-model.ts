@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { WinnowError } from '../errors.js';
+import { withoutUrlKeys } from '../secret-forms.js';
 import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
 import type { EnsureModelOptions } from './store/model-file.js';
@@ -36,7 +37,7 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   const others = baseUrl === undefined ? { ...ofEndpoint, callTimeoutMs } : { modelFile: file, threads };
   const unused = Object.entries({ ...others, apiKey: undefined });
   const names = unused.flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  const used = baseUrl === undefined ? 'the local model' : `the endpoint ${baseUrl}`;
+  const used = baseUrl === undefined ? 'the local model' : `the endpoint ${withoutUrlKeys(baseUrl)}`;
   if (names.length > 0) hooks.onNotice?.(`Without effect on ${used}: ${names.join(', ')}.`);
   if (baseUrl !== undefined) {
     const { createOpenAIModel } = await import('./openai/openai-model.js');

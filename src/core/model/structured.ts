@@ -2,6 +2,7 @@
  * Complete, parse, and repair once with the parser's own words: the one loop around every answer of a model.
  * What the model does wrong comes back as a value; errors of the server go through.
  */
+import { orUndefined } from '../errors.js';
 import type { NamedPrompt } from '../prompts/prompts.js';
 import { addUsage, type Completion, type CompletionRequest, countFailed, type Model, type Usage } from './model.js';
 
@@ -50,11 +51,7 @@ export function readJson(text: string, fits: (value: unknown) => boolean = () =>
 }
 
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => JSON.parse(text));
 }
 
 function withoutThoughts(text: string): string {

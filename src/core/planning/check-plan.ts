@@ -8,6 +8,7 @@ import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/sche
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
+import { splitIdentifier } from '../search/words.js';
 import { weakest } from './ground.js';
 import {
   findBroken,
@@ -133,8 +134,11 @@ function listOf({ name, outputSchema }: Tool): Producer {
   return { name, outputSchema: withoutUndefined({ type: 'array', items: outputSchema, $defs, definitions }) };
 }
 
-/** `s1.code` where the result of s1 has a field `code`: nobody writes that for its own sake. */
+/** `s1.code` where the result of s1 has a field `code`, `{{station.code}}` behind `find_station`: nobody writes that for its own sake. */
 function findBare(text: string, earlier: Earlier): string[] {
+  const named = splitIdentifier(/^\{\{([^{}.[]+)[.[][^{}]*\}\}$/u.exec(text)?.[1] ?? '');
+  const names = [...earlier.values()].flatMap((producer) => (producer ? splitIdentifier(producer.name) : []));
+  if (named.length > 0 && named.every((word) => names.includes(word))) return [text];
   const [reference] = findReferences(`\${${text}}`);
   const schema = reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;
   const field = schema && reference ? subschemaAt(schema, reference.path) : undefined;

@@ -8,14 +8,13 @@ import { UNSPACED } from './decide/options.js';
 import { readSaid, type Said } from './decide/said.js';
 import { folded, isClosed, plainSchema } from './decide/sources.js';
 import { findReferences } from './references.js';
-import { dayIn, formOf, momentsIn } from './times.js';
+import { formOf, momentsIn } from './times.js';
 
 interface Known {
   readonly said: Said;
   readonly text: string;
   /** The letters and digits of the text alone. */
   readonly letters: string;
-  readonly day: string;
   readonly timeZone: string | undefined;
 }
 
@@ -31,7 +30,7 @@ export async function groundSteps(
 ): Promise<Step[]> {
   const { message, history = [], entities = {}, timeZone } = request;
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
-  const known = { text: spoken, letters: folded(spoken), day: request.today ?? dayIn(timeZone), timeZone };
+  const known = { text: spoken, letters: folded(spoken), timeZone };
   const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
   // Reading what was said takes longer than all else: only for values that are not in the request as they stand there.
   const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
@@ -84,7 +83,7 @@ function sourceOfNumber(value: number, { said, text }: Known): SourceName {
 function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceName {
   if (saysText(known, value)) return 'request';
   const form = formOf(schema);
-  if (momentsIn(form, known.said.times, known).some((moment) => isSameMoment(moment, value))) return 'computed';
+  if (momentsIn(form, known.said, known.timeZone).some((moment) => isSameMoment(moment, value))) return 'computed';
   return form !== undefined || isIdentifier(value) ? 'unknown' : 'composed';
 }
 

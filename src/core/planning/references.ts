@@ -18,7 +18,7 @@ const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
 const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
-const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)(?=[^{}]+[.[])[^{}]+\}+)$/u;
+const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
 /** Plans of the planner have no roots, and each text of theirs is read several times. */
 function formOf(roots: readonly Root[]): RegExp {

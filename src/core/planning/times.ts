@@ -68,6 +68,42 @@ function inYear({ start, end, ...time }: SaidTime, year: number): SaidTime {
   return { ...time, start: moved(start), ...(end ? { end: moved(end) } : {}) };
 }
 
+/** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
+export function withDay<Read extends { readonly times: readonly SaidTime[]; readonly day?: string | undefined }>(
+  read: Read,
+): Read {
+  const [date, ...others] = daysOf(read.times);
+  if (date === undefined) return read;
+  if (others.length > 0) return { ...read, day: undefined };
+  const on = (moment: Moment): Moment => (moment.date === undefined ? { date, ...moment } : moment);
+  const times = read.times.map(({ start, end, ...time }) => ({
+    ...time,
+    start: on(start),
+    ...(end ? { end: on(end) } : {}),
+  }));
+  return { ...read, times, day: date };
+}
+
+export function daysOf(times: readonly SaidTime[]): string[] {
+  const days = times.flatMap(({ start, end }) => [start.date, end?.date]);
+  return [...new Set(days.filter((date) => date !== undefined))];
+}
+
+/** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
+export function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
+  if (!end?.date || !start.date || end.date >= start.date) return end;
+  const day = new Date(`${end.date}T00:00:00Z`);
+  while (day.toISOString().slice(0, 10) < start.date) day.setUTCDate(day.getUTCDate() + 7);
+  return { ...end, date: day.toISOString().slice(0, 10) };
+}
+
+/** A week or a month ends before the day that is named as its end. */
+export function dayBefore(moment: Moment): Moment {
+  const day = new Date(`${moment.date}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() - 1);
+  return { date: day.toISOString().slice(0, 10) };
+}
+
 /** Units of fixed length. */
 export const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
 /** One of each form that a language's plural may have. */
@@ -167,15 +203,11 @@ function patternForm(pattern: string): Form | undefined {
   return undefined;
 }
 
-/**
- * All moments of the said times in that form; where no form is asked for, as days and as times.
- *
- * @param day taken where only a time of day is said and a day is asked for
- */
+/** All moments of the said times in that form; where no form is asked for, as days and as times. */
 export function momentsIn(
   form: Form | undefined,
-  times: readonly SaidTime[],
-  { day, timeZone }: { day: string; timeZone: string | undefined },
+  { times, day }: { times: readonly SaidTime[]; day?: string | undefined },
+  timeZone: string | undefined,
 ): string[] {
   const moments = times.flatMap(({ start, end }) => (end ? [start, end] : [start]));
   const zone = zoneSuffix(timeZone);
@@ -193,11 +225,12 @@ function formsFor({ date, time }: Moment): Form[] {
 function writeMoment(
   { date, time }: Moment,
   form: Form,
-  { day, zone }: { day: string; zone: string },
+  { day, zone }: { day: string | undefined; zone: string },
 ): string | undefined {
   const needsDate = form.includes('D');
-  if (!needsDate && time === undefined) return undefined;
-  const [year = '', month = '', dayOfMonth = ''] = (date ?? day).split('-');
+  const known = needsDate ? (date ?? day) : '';
+  if (known === undefined || (!needsDate && time === undefined)) return undefined;
+  const [year = '', month = '', dayOfMonth = ''] = known.split('-');
   const [hour = '00', minute = '00', second = '00'] = (time ?? '').split(':');
   return form
     .replace('YYYY', year)

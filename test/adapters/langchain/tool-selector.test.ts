@@ -83,14 +83,18 @@ describe('the tools of a turn', () => {
     expect(shown[0]).toEqual(['list_file', 'delete_file', 'web_search']);
   });
 
-  it('are all there where the message has no words, and who listens is told why', async () => {
+  it('are all there where the message has no words, and who listens is told why, and ends no run by a failure', async () => {
     const told: ToldSelection[] = [];
     const model = createScriptedModel();
     const chat = new ScriptedChat(['done']);
     const tools = Array.from({ length: 20 }, (_, place) =>
       tool(async () => '', { name: `tool_${place}`, schema: z.object({}) }),
     );
-    const selector = createToolSelector({ planner: { model }, onSelection: (one) => told.push(one) });
+    const onSelection = (one: ToldSelection) => {
+      told.push(one);
+      throw new Error('the listener is broken');
+    };
+    const selector = createToolSelector({ planner: { model }, onSelection });
     const agent = createAgent({ model: chat, tools, middleware: [selector] });
     const content = [{ type: 'image_url', image_url: 'data:image/png;base64,AA==' }];
     await agent.invoke({ messages: [{ role: 'user', content }] });

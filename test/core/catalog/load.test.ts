@@ -78,6 +78,13 @@ describe('a catalogue of several sources', () => {
     });
   });
 
+  it.each([0, 2 ** 31, Number.NaN])('is refused with a time-out that no timer keeps: %d', async (timeoutMs) => {
+    await expect(loadCatalog({ sources: ['fixtures/sources/skills'], timeoutMs })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('timeoutMs'),
+    });
+  });
+
   it('is refused without any source', async () => {
     await expect(loadCatalog({ sources: [] })).rejects.toMatchObject({ code: 'invalid_option' });
   });

@@ -90,7 +90,7 @@ export class WinnowChatModel extends BaseChatModel<ChatCallOptions> {
     const { tools, canAnswer } = choose(options);
     const conversation = renderConversation(messages);
     const taken = await takeStep(this.#parts, { conversation, tools, canAnswer, signal: options.signal });
-    const message = toMessage(taken, this.#parts.model.id);
+    const message = toMessage(taken, this.#parts.model.id, options.stop);
     return { generations: [{ text: message.text, message }], llmOutput: { tokenUsage: message.usage_metadata } };
   }
 }
@@ -110,6 +110,7 @@ function choose({ tools = [], tool_choice: choice = 'auto' }: ChatCallOptions) {
 function toMessage(
   { parsed, text, finish, usage }: TakenStep,
   modelName: string,
+  stop: readonly string[] = [],
 ): AIMessageChunk<StandardMessageStructure> {
   const about = {
     usage_metadata: toUsageMetadata(usage),
@@ -118,7 +119,10 @@ function toMessage(
   if (!parsed.ok)
     return new AIMessageChunk({ ...about, content: `I could not write a usable step: ${parsed.issues.join('; ')}.` });
   const step = parsed.value;
-  if ('answer' in step) return new AIMessageChunk({ ...about, content: step.answer });
+  if ('answer' in step) {
+    const content = stop.reduce((text, end) => text.split(end, 1)[0] ?? '', step.answer);
+    return new AIMessageChunk({ ...about, content });
+  }
   const call = { name: step.tool, args: step.arguments, id: `call_${randomUUID()}`, type: 'tool_call' as const };
   return new AIMessageChunk({ ...about, content: '', tool_calls: [call] });
 }

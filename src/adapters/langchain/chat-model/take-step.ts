@@ -12,7 +12,7 @@ import { completeStructured, type Parsed, readJson } from '../../../core/model/s
 import { prefixDefinitions } from '../../../core/planning/plan-schema.js';
 import { renderType } from '../../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../../core/prompts/prompts.js';
-import { oneLine } from '../../../core/visible-text.js';
+import { literal, oneLine, visibleText } from '../../../core/visible-text.js';
 
 export interface StepParts {
   readonly model: Model;
@@ -95,13 +95,14 @@ function render(message: BaseMessage, names: ReadonlyMap<string | undefined, str
   const text = textOf(message);
   if (!ToolMessage.isInstance(message)) return [`${HumanMessage.isInstance(message) ? 'User' : message.type}: ${text}`];
   const name = message.name ?? names.get(message.tool_call_id) ?? 'the tool';
-  return [`Result of ${name}: ${text.includes('\n') ? JSON.stringify(text) : text}`];
+  const shown = visibleText(text);
+  return [`Result of ${name}: ${shown.includes('\n') ? JSON.stringify(shown) : shown}`];
 }
 
 /** As the model has to write them itself. */
 function renderSteps(message: AIMessage): string[] {
-  const calls = callsOf(message).map(({ name, args }) => JSON.stringify({ tool: name, arguments: args }));
-  const steps = calls.length > 0 ? calls : [JSON.stringify({ answer: message.text })];
+  const calls = callsOf(message).map(({ name, args }) => literal({ tool: name, arguments: args }));
+  const steps = calls.length > 0 ? calls : [literal({ answer: message.text })];
   return steps.map((step) => `You: ${step}`);
 }
 

@@ -14,6 +14,7 @@ import { toWinnowError, WinnowError } from '../../../core/errors.js';
 import { createPlanner, type Planner, type PlannerParts } from '../../../core/planner.js';
 import type { Message, PlanRequest } from '../../../core/request.js';
 import type { SelectResult } from '../../../core/result.js';
+import { tellListener } from '../../../core/trace.js';
 import { refusalMessage } from '../answers.js';
 import { toolsFromLangChain } from '../bound-tools.js';
 import { type BoundTool, isOwnTool } from '../meta-tools.js';
@@ -33,7 +34,7 @@ export interface ToolSelectorOptions {
    * do without; `enable`, that it has the tool from the next step on. Default: `refuse`.
    */
   onUnselected?: 'refuse' | 'enable' | undefined;
-  /** Told of each selection, with its trace. */
+  /** Told of each selection, with its trace. A failure of its own stops nothing. */
   onSelection?: ((told: ToldSelection) => void) | undefined;
 }
 
@@ -76,7 +77,7 @@ export function createToolSelector(options: ToolSelectorOptions) {
       const kept = request.state._winnowSelection;
       const isKept = kept?.turn === id && kept.from === set.fingerprint;
       const told = isKept ? kept : await choose(set, toRequest(turn, maxTools), request.runtime.signal);
-      if (!isKept) onSelection?.(told);
+      if (!isKept) tellListener(told, onSelection, () => {});
       const shown = new Set([...told.tools, ...(canReturn ? triedIn(turn) : [])]);
       const tools = [...shown].flatMap((name) => selectable.filter((tool) => tool.name === name));
       const response = await handler({ ...request, tools: [...tools, ...included, ...others] });

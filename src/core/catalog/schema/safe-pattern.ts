@@ -3,6 +3,7 @@
  * Expression Matching in the Wild", 2010). Look-around and back-references are not of that language.
  */
 import { RE2JS } from 're2js';
+import { orUndefined } from '../../errors.js';
 
 export interface SafePattern {
   /**
@@ -10,9 +11,6 @@ export interface SafePattern {
    * @param budget shared by patterns that are tried together. Default: each try has one of its own.
    */
   matches(text: string, budget?: StepBudget): boolean | undefined;
-  test(text: string): boolean;
-  /** ajv shares the compiled form between patterns of one text. */
-  toString(): string;
 }
 
 /** Steps that are left: one for each instruction of a pattern at each character of a text. */
@@ -50,11 +48,12 @@ export function sizeOfPattern(pattern: string): number {
 /** @throws Error where it is no regular expression that RE2 knows, or one with too many steps */
 export function createSafePattern(pattern: string, { ignoreCase = false } = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
-  const matches: SafePattern['matches'] = (text, budget = createStepBudget()) => {
-    budget.left -= expression.programSize() * text.length;
-    return budget.left < 0 ? undefined : expression.test(text);
+  return {
+    matches(text, budget = createStepBudget()) {
+      budget.left -= expression.programSize() * text.length;
+      return budget.left < 0 ? undefined : expression.test(text);
+    },
   };
-  return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
 export const NO_PATTERN = 'not a regular expression of RE2, which has neither look-around nor back-references';
@@ -64,23 +63,12 @@ export function isPattern(text: string): boolean {
 }
 
 export function findSafePattern(text: string): SafePattern | undefined {
-  try {
-    return createSafePattern(text);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => createSafePattern(text));
 }
 
 /** Whether an engine of JavaScript takes it, with `u` or without (`[\w-_]`). It is not tried on anything. */
 export function isRegExp(text: string): boolean {
-  const isTaken = (flags: string) => {
-    try {
-      return new RegExp(text, flags) instanceof RegExp;
-    } catch {
-      return false;
-    }
-  };
-  return isTaken('u') || isTaken('');
+  return ['u', ''].some((flags) => orUndefined(() => new RegExp(text, flags)) !== undefined);
 }
 
 /** RE2 alone knows `(?P<x>a)`, and writes `\p{Han}` for `\p{Script=Han}`. */

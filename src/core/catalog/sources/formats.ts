@@ -2,7 +2,7 @@
  * The formats of sources, in one list: how the form or content of a path tells the format, and the two simple ones, JSON
  * files and folders of skills.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
@@ -11,6 +11,7 @@ import { mcpFormat, readMcpServers } from './mcp.js';
 import { openApiFormat } from './openapi.js';
 import {
   describeSource,
+  fromOtherForms,
   isUrl,
   PREFIXES,
   parseJson,
@@ -90,8 +91,6 @@ export async function detectSource(
 async function lookInto(spec: string, name: string, context: ReadContext): Promise<unknown> {
   if (/\.json$/i.test(name)) return parseJson(await readText(spec, context), spec);
   if (!YAML_NAME.test(name)) return undefined;
-  // Of a URL it would be fetched twice.
-  if (isUrl(spec)) return { openapi: true };
   const text = await readText(spec, context);
   const [, key] = /^(openapi|swagger)\s*:/m.exec(text) ?? [];
   return key === undefined ? parseJsonOrYaml(text, spec) : { [key]: true };
@@ -140,7 +139,7 @@ export function readJsonContent(content: unknown, path: string): SourceReading {
     return { origin, ...named, entries: tools, rules: isList ? (rules ?? []) : [], issues };
   }
   const cut = warning(origin, 'nextCursor: this is one page; the tools of the others are missing');
-  const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
+  const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...fromOtherForms(tool) } : tool));
   return { origin, entries, issues: nextCursor ? [cut] : [] };
 }
 
@@ -190,15 +189,29 @@ async function parseSkill(text: string, file: string): Promise<Record<string, un
   }
 }
 
-/** Paths below the folder, sorted by name so that every run has the same order; a skill's own folder is not searched. */
-async function findSkillFiles(root: string, folder = '', depth = 0): Promise<string[]> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
-    throw sourceFailed(root, `can't be read (${reasonOf(error)}). Check that it is a folder`, error);
-  });
-  if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) return [join(folder, SKILL_FILE)];
-  if (depth >= MAX_DEPTH) return [];
-  const folders = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
-  const names = folders.map((entry) => entry.name).sort();
-  const found = await Promise.all(names.map((name) => findSkillFiles(root, join(folder, name), depth + 1)));
-  return found.flat();
+/**
+ * Paths below the folder, through links, sorted by name so that every run has the same order; a skill's own folder is not
+ * searched, and none is searched twice.
+ */
+async function findSkillFiles(root: string): Promise<string[]> {
+  const seen = new Set<string>();
+  return find('', 0);
+
+  async function find(folder: string, depth: number): Promise<string[]> {
+    const path = join(root, folder);
+    const [names, real] = await Promise.all([readdir(path), realpath(path)]).catch((error: unknown) => {
+      throw sourceFailed(root, `can't be read (${reasonOf(error)}). Check that it is a folder`, error);
+    });
+    if (seen.has(real)) return [];
+    seen.add(real);
+    // Behind a broken link is nothing.
+    const about = async (name: string) => ({ name, is: await stat(join(path, name)).catch(() => undefined) });
+    const entries = await Promise.all(names.sort().map(about));
+    if (entries.some(({ name, is }) => is?.isFile() && name === SKILL_FILE)) return [join(folder, SKILL_FILE)];
+    if (depth >= MAX_DEPTH) return [];
+    const folders = entries.filter(({ name, is }) => is?.isDirectory() && !/^\.|^node_modules$/.test(name));
+    const found: string[] = [];
+    for (const { name } of folders) found.push(...(await find(join(folder, name), depth + 1)));
+    return found;
+  }
 }

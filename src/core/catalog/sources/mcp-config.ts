@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { messageOf } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import { findNamesake, type McpServer, parseMcpServer } from './mcp-server.js';
@@ -28,7 +29,6 @@ const configSchema = z.object({
   mcpServers: z.record(z.string().min(1), z.unknown()),
   inputs: z.array(z.looseObject({ id: z.string(), default: z.string().optional() })).optional(),
 });
-const FORM = 'Write it as {"command", "args"} or {"url", "headers"}';
 
 interface Surroundings extends Pick<ReadContext, 'variable'> {
   /** Of the configuration; of the workspace, where it is that of an editor. */
@@ -54,17 +54,14 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   const failures: SourceFailure[] = [];
   for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (isObject(written) && written.disabled === true) continue;
-    const namesake = findNamesake(name, Object.keys(servers));
-    const read: Read =
-      namesake === undefined
-        ? await readServer(written, `mcpServers.${name}`, surroundings)
-        : { ok: false, problem: `would have the prefix of the server "${namesake}": rename one of them` };
-    if (read.ok) {
-      servers[name] = read.server;
-      continue;
+    try {
+      const namesake = findNamesake(name, Object.keys(servers));
+      if (namesake) throw new Error(`would have the prefix of the server "${namesake}": rename one of them`);
+      servers[name] = await readServer(written, `mcpServers.${name}`, surroundings);
+    } catch (error) {
+      const source = `${describeSource(path)}#${name}`;
+      failures.push({ source, error: sourceFailed(source, messageOf(error)), server: { name, reason: NOT_USABLE } });
     }
-    const source = `${describeSource(path)}#${name}`;
-    failures.push({ source, error: sourceFailed(source, read.problem), server: { name, reason: NOT_USABLE } });
   }
   return { servers, failures };
 }
@@ -72,33 +69,28 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
 /** What is wrong with the configuration is the operator's business. */
 const NOT_USABLE = 'has a configuration that is not usable';
 
-type Read = { ok: true; server: McpServer } | { ok: false; problem: string };
-
-async function readServer(written: unknown, place: string, around: Surroundings): Promise<Read> {
-  const parsed = parseMcpServer(written, place);
-  if (!parsed.ok) return { ok: false, problem: `is not usable (${parsed.problem}). ${FORM}` };
-  const { server, missing } = expandVariables(parsed.server, around);
+/** @throws Error that says what is wrong, and what to do */
+async function readServer(written: unknown, place: string, around: Surroundings): Promise<McpServer> {
+  const { server, missing } = expandVariables(parseMcpServer(written, place), around);
   if (missing?.startsWith('input:')) {
     const advice = 'write a variable of the environment, such as ${MY_KEY}';
-    return { ok: false, problem: `asks for the ${missing}, as only an editor does: ${advice}` };
+    throw new Error(`asks for the ${missing}, as only an editor does: ${advice}`);
   }
-  if (missing !== undefined) {
-    const advice = `set it, or write \${${missing}:-default}`;
-    return { ok: false, problem: `names the variable ${missing}, which is not set: ${advice}` };
+  if (missing !== undefined)
+    throw new Error(`names the variable ${missing}, which is not set: set it, or write \${${missing}:-default}`);
+  if ('url' in server) {
+    if (isUrl(server.url)) return server;
+    throw new Error('has a url that is not an http(s) URL: correct it');
   }
-  if ('url' in server)
-    return isUrl(server.url)
-      ? { ok: true, server }
-      : { ok: false, problem: 'has a url that is not an http(s) URL: correct it' };
   const { envFile, ...told } = server;
   const placed = 'cwd' in told ? { ...told, cwd: resolve(around.folder, told.cwd ?? '') } : told;
-  if (envFile === undefined) return { ok: true, server: placed };
-  const file = resolve(around.workspace, envFile);
+  if (envFile === undefined) return placed;
   try {
-    const fromFile = z.record(z.string(), z.string()).parse({ ...parseEnv(await readFile(file, 'utf8')) });
-    return { ok: true, server: { ...placed, env: { ...fromFile, ...told.env } } };
+    const text = await readFile(resolve(around.workspace, envFile), 'utf8');
+    const fromFile = z.record(z.string(), z.string()).parse({ ...parseEnv(text) });
+    return { ...placed, env: { ...fromFile, ...told.env } };
   } catch (error) {
-    return { ok: false, problem: `has an envFile that can't be read (${reasonOf(error)}). Check its path` };
+    throw new Error(`has an envFile that can't be read (${reasonOf(error)}). Check its path`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** One server of an MCP configuration: how it is written, what its tools are called, and how it fails. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { nearestName } from '../../nearest-name.js';
+import { findSlips } from '../../nearest-name.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 
@@ -49,32 +49,24 @@ export type McpServer = z.infer<typeof processSchema> | z.infer<typeof remoteSch
 /** Of an unknown key's letters; other readers have keys of their own, which stay unheard. */
 const MAX_KEY_SLIPS = 0.34;
 
-/** @param place stands before each problem, for example `mcpServers.github` */
-export function parseMcpServer(
-  written: unknown,
-  place: string,
-): { ok: true; server: McpServer } | { ok: false; problem: string } {
-  if (!isObject(written)) return { ok: false, problem: `${place}: not an object` };
+/**
+ * @param place stands before each problem, for example `mcpServers.github`
+ * @throws Error whose message tells the problems
+ */
+export function parseMcpServer(written: unknown, place: string): McpServer {
+  const unusable = (problem: string) => new Error(`is not usable (${problem}). ${FORM}`);
+  if (!isObject(written)) throw unusable(`${place}: not an object`);
   const kind = ['command', 'url'].find((key) => written[key] !== undefined);
-  if (kind === undefined) {
-    const slip = findSlip(written, ['command', 'url']);
-    return { ok: false, problem: slip ? `${place}.${slip}` : `${place}: neither "command" nor "url"` };
-  }
   const schema = kind === 'command' ? processSchema : remoteSchema;
-  const slip = findSlip(written, Object.keys(schema.shape));
-  if (slip !== undefined) return { ok: false, problem: `${place}.${slip}` };
+  const [slip] = findSlips(written, kind ? Object.keys(schema.shape) : ['command', 'url'], MAX_KEY_SLIPS);
+  if (slip) throw unusable(`${place}.${slip[0]}: an unknown key; "${slip[1]}" may be meant`);
+  if (!kind) throw unusable(`${place}: neither "command" nor "url"`);
   const parsed = parse(schema, written, { within: place });
-  return parsed.ok ? { ok: true, server: parsed.value } : { ok: false, problem: parsed.issues.join('; ') };
+  if (!parsed.ok) throw unusable(parsed.issues.join('; '));
+  return parsed.value;
 }
 
-function findSlip(written: Readonly<Record<string, unknown>>, known: readonly string[]): string | undefined {
-  const missing = known.filter((key) => !(key in written));
-  for (const key of Object.keys(written)) {
-    const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
-    if (meant !== undefined) return `${key}: an unknown key; "${meant}" may be meant`;
-  }
-  return undefined;
-}
+const FORM = 'Write it as {"command", "args"} or {"url", "headers"}';
 
 /** A name tells its server: what stands before the first `__` is always the server's own, and holds none. */
 export function toolNameOf(tool: string, server: string, { prefix }: Pick<McpServer, 'prefix'> = {}): string {

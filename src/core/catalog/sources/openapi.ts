@@ -72,8 +72,8 @@ function parseDocument(content: unknown, path: string): JsonSchema {
   if (!isObject(content))
     throw sourceFailed(path, 'is no OpenAPI document. Give a document with "openapi" and "paths"');
   const version = String(content.openapi ?? content.swagger);
-  if (/^3\./.test(version)) return content;
-  const convert = /^2\./.test(version) && 'Convert it first: npx swagger2openapi FILE -o openapi.json';
+  if (/^3\b/.test(version)) return content;
+  const convert = /^2\b/.test(version) && 'Convert it first: npx swagger2openapi FILE -o openapi.json';
   throw sourceFailed(
     path,
     `is not of OpenAPI 3 (it says ${version}). ${convert || 'Convert it to OpenAPI 3.0 or 3.1 first'}`,

@@ -7,7 +7,7 @@ import { parse } from '../../parse.js';
 import { withoutUrlKeys } from '../../secret-forms.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
-import { findJsonProblem, isObject } from '../schema/json.js';
+import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
 import { boundBody } from './bound-body.js';
 import type { McpServer } from './mcp-server.js';
@@ -84,15 +84,21 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
   const issues: EntryIssue[] = [...(reading.issues ?? [])];
   const parseEntry = (entry: unknown, index: number): PlacedTool[] => {
     const place = `${origin}[${index}]`;
-    const parsed = parseTool(restrict(fromOtherForms(withoutNulls(entry))), { origin, index });
+    const leaveOut = (message: string) => {
+      issues.push({ ...warning(place, message, Object(entry).name), isLeftOut: true });
+      return [];
+    };
+    const broken = findJsonProblem(entry);
+    if (broken !== undefined) return leaveOut(broken);
+    const parsed = parseTool(restrict(isObject(entry) ? fromOtherForms(withoutNulls(entry)) : entry), {
+      origin,
+      index,
+    });
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { outputSchema, ...tool } = parsed.tool;
-    const message = findJsonProblem(parsed.tool) ?? tooLarge('inputSchema', tool.inputSchema);
-    if (message !== undefined) {
-      issues.push({ ...warning(place, message, tool.name), isLeftOut: true });
-      return [];
-    }
+    const size = tooLarge('inputSchema', tool.inputSchema);
+    if (size !== undefined) return leaveOut(size);
     // Without it a tool does the same work, and the result of an API may be described by all that the API has.
     const problem = outputSchema && tooLarge('outputSchema', outputSchema);
     if (problem === undefined) return [{ tool: parsed.tool, place }];
@@ -130,11 +136,12 @@ function tooLarge(name: string, schema: JsonSchema): string | undefined {
 }
 
 /** Many servers write `"outputSchema": null` for "none". */
-function withoutNulls(entry: unknown): unknown {
-  if (!isObject(entry)) return entry;
+function withoutNulls(entry: JsonSchema): JsonSchema {
   const present = Object.entries(entry).filter(([, value]) => value !== null);
   return Object.fromEntries(
-    present.map(([key, value]) => (key === 'annotations' ? [key, withoutNulls(value)] : [key, value])),
+    present.map(([key, value]) =>
+      key === 'annotations' && isObject(value) ? [key, withoutNulls(value)] : [key, value],
+    ),
   );
 }
 
@@ -142,17 +149,19 @@ function withoutNulls(entry: unknown): unknown {
  * Tools as the interfaces of models write them: `{type: "function", function: {name, parameters}}`, `{name, parameters}`
  * and `{name, input_schema}`. These are functions that the caller runs, so they are `builtin`. All else stays as it is.
  */
-function fromOtherForms(written: unknown): unknown {
-  if (!isObject(written)) return written;
+export function fromOtherForms(written: JsonSchema): JsonSchema {
   const { type, function: inner, ...beside } = written;
   const isFunction = type === 'function' && isObject(inner);
   const entry: JsonSchema = isFunction ? { toolType: 'builtin', ...beside, ...inner } : written;
-  const isSchema = (value: unknown) => isObject(value) && (value.type === 'object' || isObject(value.properties));
+  const isSchema = (value: unknown) =>
+    isObject(value) && (typesOf(value).includes('object') || SCHEMA_KEYS.some((key) => key in value));
   const key = ['parameters', 'input_schema'].find((name) => isSchema(entry[name]));
   if (key === undefined || entry.inputSchema !== undefined) return entry;
   const { [key]: inputSchema, ...rest } = entry;
   return { toolType: 'builtin', ...rest, inputSchema };
 }
+
+const SCHEMA_KEYS = ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'];
 
 /** Begins the names of tools that users have added, and no others. */
 export const OWN_PREFIX = 'my__';

@@ -36,10 +36,17 @@ export function isContextExceeded({ status = 0, text }: FailureFacts): boolean {
   return status >= 400 && CONTEXT_EXCEEDED.test(text);
 }
 
+const FORM = /response_format|schema|grammar|json.?(?:mode|object)/i;
+
+/** A refused form of the question, of which llama.cpp and Ollama speak with status 500. */
+export function isFormRefused({ status = 0, text }: FailureFacts): boolean {
+  return ([400, 404, 422].includes(status) || status >= 500) && FORM.test(text);
+}
+
 export function isPassing(facts: FailureFacts): boolean {
   const { status, code, text } = facts;
   if (status === undefined) return code === undefined || !isNeverConnected(code);
-  if (isContextExceeded(facts) || (status === 429 && QUOTA.test(text))) return false;
+  if (isContextExceeded(facts) || isFormRefused(facts) || (status === 429 && QUOTA.test(text))) return false;
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 

@@ -5,7 +5,7 @@ import { parseOptions } from '../../parse.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type Completion, type CompletionRequest, type Model, noUsage } from '../model.js';
 import { createClient } from './client.js';
-import { type FailureFacts, isContextExceeded, ServerFailure } from './failure.js';
+import { type FailureFacts, isContextExceeded, isFormRefused, ServerFailure } from './failure.js';
 import { type OpenAIModelOptions, type OpenAISettings, optionsSchema } from './options.js';
 import { createReaderOpener } from './token-reader.js';
 
@@ -127,23 +127,31 @@ interface AnswerForm {
 }
 
 /**
- * The form in which a server takes a question. It is found by asking, from the strictest form down, and remembered for
- * the life of the model: a format for each response schema by its name, since a server may dislike one schema only; the
- * fields for all, since it is the model that refuses them.
+ * The form in which a server takes a question. It is found by asking, from the strictest form down, and remembered for the
+ * life of the model: a format for the schemas of one name, where two of them were refused in a stricter one and none was
+ * taken, since a server may dislike one schema only; the fields for all, since it is the model that refuses them.
  * @returns a function that asks in the best known form, and in lower ones while the server refuses the form
  */
 function createFormFinder() {
   const formats = new Map<string, AnswerForm['format']>([['', 'text']]);
+  /** Of each name the last schema that was refused, as JSON, and the format in which it was taken. */
+  const disliked = new Map<string, { readonly text: string; readonly format: AnswerForm['format'] }>();
   let fields: Omit<AnswerForm, 'format'> = { temperature: true, limit: 'max_tokens' };
 
   return async <T>(schema: CompletionRequest['schema'], ask: (form: AnswerForm) => Promise<T>): Promise<T> => {
-    const name = schema?.name ?? '';
-    for (let form: AnswerForm = { ...fields, format: formats.get(name) ?? FORMATS[0] }; ; ) {
+    const { name } = schema ?? { name: '' };
+    const text = JSON.stringify(schema) ?? '';
+    const last = disliked.get(name);
+    const known = last?.text === text ? last.format : formats.get(name);
+    for (let form: AnswerForm = { ...fields, format: known ?? FORMATS[0] }; ; ) {
       try {
         const answer = await ask(form);
         const { format, ...taken } = form;
         fields = taken;
-        if (!formats.has(name)) formats.set(name, format);
+        if (known !== undefined && format === known) return answer;
+        if (format !== FORMATS[0]) disliked.set(name, { text, format });
+        const isSecond = last !== undefined && last.text !== text;
+        if ((format === FORMATS[0] || isSecond) && !formats.has(name)) formats.set(name, format);
         return answer;
       } catch (error) {
         const lower = error instanceof ServerFailure ? lowerForm(form, error.facts) : undefined;
@@ -155,9 +163,8 @@ function createFormFinder() {
 }
 
 function lowerForm(form: AnswerForm, facts: FailureFacts): AnswerForm | undefined {
-  const { status = 0, text } = facts;
-  const isRefused = status === 400 || ([404, 422, 501].includes(status) && /response_format|schema|json/i.test(text));
-  if (!isRefused || isContextExceeded(facts)) return undefined;
+  const { status, text } = facts;
+  if ((status !== 400 && !isFormRefused(facts)) || isContextExceeded(facts)) return undefined;
   if (form.limit === 'max_tokens' && text.includes('max_completion_tokens'))
     return { ...form, limit: 'max_completion_tokens' };
   if (form.temperature && /temperature/i.test(text)) return { ...form, temperature: false };

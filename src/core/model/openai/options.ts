@@ -1,5 +1,6 @@
 /** How to reach an OpenAI-compatible server. Resolved once; every default stands here. */
 import { z } from 'zod';
+import { timerMs } from '../../parse.js';
 
 /** The platform's own complaint would quote the value, and the value may be a key. */
 const header = z.string().regex(/^[\t\x20-\x7e]*$/, 'holds characters that an HTTP header cannot carry');
@@ -9,15 +10,15 @@ export const optionsSchema = z.object({
   /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is put after it. */
   baseUrl: z
     .string()
-    .refine(isHttpUrl, 'is not an http or https URL without user and password, such as http://host/v1')
+    .refine(isHttpUrl, 'is not an http or https URL without user, password, query and fragment, such as http://host/v1')
     .transform((url) => url.trim().replace(/\/+$/, '')),
   model: z.string().regex(/\S/, 'the name of the model is missing'),
   /** Sent as a bearer token. Default: no Authorization header; no variable of the environment is read. */
   apiKey: z.string().trim().pipe(header).optional(),
   /** Left out for servers that refuse it. */
   temperature: z.number().min(0).default(0),
-  /** Longest time of one `complete` or `weigh`, with its retries and pauses; at most what a timer takes. */
-  timeoutMs: z.number().min(1).max(2_147_483_647).default(60_000),
+  /** Longest time of one `complete` or `weigh`, with its retries and pauses. */
+  timeoutMs: timerMs.default(60_000),
   /** Further attempts after 408, 429, 5xx or a cut connection. */
   maxRetries: z.number().min(0).default(2),
   /** Pause before the first retry; it doubles up to 8,000 ms. */
@@ -32,8 +33,8 @@ export const optionsSchema = z.object({
 });
 
 function isHttpUrl(text: string): boolean {
-  const { protocol = '', username, password } = URL.canParse(text) ? new URL(text) : {};
-  return /^https?:$/.test(protocol) && !username && !password;
+  const { protocol = '', username, password, search, hash } = URL.canParse(text) ? new URL(text) : {};
+  return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
 }
 
 export type OpenAIModelOptions = z.input<typeof optionsSchema>;

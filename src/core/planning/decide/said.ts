@@ -3,16 +3,21 @@
  * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
  */
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
+import type { Chrono } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import {
+  dayBefore,
+  daysOf,
   durationsIn,
   type Moment,
+  notBefore,
   offsetIn,
   type SaidDuration,
   type SaidTime,
   type WithYear,
+  withDay,
   withYears,
 } from '../times.js';
 
@@ -23,6 +28,8 @@ export interface SaidNumber {
 
 export interface Said {
   readonly times: readonly SaidTime[];
+  /** Of a time of day alone: the one day that is said, else today where no day is; undefined where several may be meant. */
+  readonly day?: string | undefined;
   readonly numbers: readonly SaidNumber[];
   readonly durations: readonly SaidDuration[];
 }
@@ -55,8 +62,10 @@ export async function readSaid(
       readText(text.slice(0, MAX_CHARACTERS), request),
     ),
   );
+  const { day } = parts.find(({ times }) => daysOf(times).length > 0) ?? parts[0] ?? {};
   return {
     times: parts.flatMap(({ times }) => times),
+    day,
     numbers: parts.flatMap(({ numbers }) => numbers),
     durations: parts.flatMap(({ durations }) => durations),
   };
@@ -72,7 +81,7 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
     culture === undefined ? await withChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
   const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
   const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
-  const found = { ...read, times: withDay(read.times.filter((time) => !isInName(time.text.toLowerCase()))) };
+  const found = withDay({ ...read, times: read.times.filter((time) => !isInName(time.text.toLowerCase())) });
   const numbers = await numbersIn(pieces, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]);
   return { ...found, numbers };
 }
@@ -102,17 +111,6 @@ function piecesOf(text: string): string[] {
   return rest === '' ? pieces : [...pieces, rest];
 }
 
-/** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
-function withDay(times: readonly SaidTime[]): SaidTime[] {
-  const days = times.filter(
-    ({ start, end }) => start.date !== undefined && start.time === undefined && end === undefined,
-  );
-  const date = days.length === 1 ? days[0]?.start.date : undefined;
-  if (date === undefined) return [...times];
-  const on = (moment: Moment): Moment => (moment.date === undefined ? { date, ...moment } : moment);
-  return times.map(({ start, end, ...time }) => ({ ...time, start: on(start), ...(end ? { end: on(end) } : {}) }));
-}
-
 /** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
 function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Date {
   if (today !== undefined) return new Date(`${today}T00:00:00`);
@@ -127,7 +125,7 @@ async function withRecognizers(pieces: readonly string[], culture: string, now: 
   const found = await runInSlices(findInEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now)));
   const today = isoDay(now);
   const times = found.flatMap((one) => timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) })));
-  return { times: withYears(times, today), durations: found.flatMap((one) => durationOf(one, now)) };
+  return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
 /** Whether a day or a month is said with its year: in TIMEX, `XXXX-12-05` has none. Others have no month. */
@@ -186,21 +184,6 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
 
 const WHOLE_MONTHS = /-01,.+-01,P\d+[MY]\)$/u;
 
-/** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
-function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
-  if (!end?.date || !start.date || end.date >= start.date) return end;
-  const day = new Date(`${end.date}T00:00:00Z`);
-  while (day.toISOString().slice(0, 10) < start.date) day.setUTCDate(day.getUTCDate() + 7);
-  return { ...end, date: day.toISOString().slice(0, 10) };
-}
-
-/** A week or a month ends before the day that is named as its end. */
-function dayBefore(moment: Moment): Moment {
-  const day = new Date(`${moment.date}T00:00:00Z`);
-  day.setUTCDate(day.getUTCDate() - 1);
-  return { date: day.toISOString().slice(0, 10) };
-}
-
 /** `2026-11-28 20:00:00`, a part of it, or something else. */
 function momentOf(text: string): Moment | undefined {
   const [, date, time] = /^(\d{4}-\d{2}-\d{2})?[ T]?(\d{2}:\d{2}:\d{2})?$/u.exec(text) ?? [];
@@ -208,12 +191,25 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
+/** Forms of digits alone, which not each of its languages reads: `24.12.`, `19:30` and `19h30`. */
+const IN_DIGITS: Chrono['parsers'] = [
+  {
+    pattern: () => /(?<![\d.])(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\.(?!\d)/u,
+    extract: (_, [, day, month]) => ({ day: Number(day), month: Number(month) }),
+  },
+  {
+    pattern: () => /(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?![\d:])/u,
+    extract: (_, [, hour, minute]) => ({ hour: Number(hour), minute: Number(minute) }),
+  },
+];
+
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
   // Its languages have two letters; what else it exports has more.
   const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
-  const own = byLanguage[language] as { parse: typeof chrono.parse } | undefined;
-  const parser = own ?? chrono;
+  const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
+  const parser = (own ?? chrono).casual.clone();
+  parser.parsers.push(...IN_DIGITS);
   const moment = (part: import('chrono-node').ParsedComponents): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
@@ -235,7 +231,8 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
   // "At 15 uur" is a time of day; "für 2 Stunden" is read as in two hours, and is a duration all the same.
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
-  return { times: withYears(times, isoDay(now)), durations: timeless };
+  const today = isoDay(now);
+  return { times: withYears(times, today), day: own && today, durations: timeless };
 }
 
 /** Numbers in words and in digits; those of a day, a time or a duration are none. */

@@ -28,7 +28,6 @@ export interface SourceContext {
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
   /** Names of arguments that are identifiers, and whether the request holds a word of their form: nobody composes these. */
   readonly handles: ReadonlyMap<string, boolean>;
-  readonly day: string;
   readonly timeZone: string | undefined;
 }
 
@@ -60,12 +59,16 @@ const enumerated: Source = ({ schema }, { spans }) => {
   return named.length > 0 ? named : values('enum', all);
 };
 
-const computed: Source = ({ name, schema, required }, { said, day, timeZone }) => {
+const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   if (isNumber(schema)) return saidLengths(said, name, schema);
   if (!isText(schema)) return [];
   const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
   return times.flatMap((time) =>
-    momentsIn(formOf(schema), [time], { day, timeZone }).map((value) => ({ value, from: 'computed', said: time.text })),
+    momentsIn(formOf(schema), { ...said, times: [time] }, timeZone).map((value) => ({
+      value,
+      from: 'computed',
+      said: time.text,
+    })),
   );
 };
 

@@ -12,7 +12,6 @@ import { oneLine } from '../../visible-text.js';
 import { checkPlan, levelsOf } from '../check-plan.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
-import { dayIn } from '../times.js';
 import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
@@ -183,7 +182,6 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       handles: new Map(
         handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),
       ),
-      day: request.today ?? dayIn(request.timeZone),
       timeZone: request.timeZone,
     };
   }

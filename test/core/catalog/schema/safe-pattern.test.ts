@@ -8,10 +8,9 @@ describe('a pattern', () => {
     expect([`${'a'.repeat(10_000)}!`, 'b', 'aaaa'].map((text) => pattern.matches(text))).toEqual([false, false, true]);
   });
 
-  it('is not decided on a text that takes too many steps, and then does not match', () => {
+  it('is not decided on a text that takes too many steps', () => {
     const [pattern, text] = [createSafePattern('a'), 'a'.repeat(3_000_000)];
     expect(pattern.matches(text)).toBeUndefined();
-    expect(pattern.test(text)).toBe(false);
     expect(pattern.matches(text, createStepBudget('operator'))).toBe(true);
   });
 

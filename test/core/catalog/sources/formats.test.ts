@@ -1,4 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -48,7 +50,6 @@ describe('the kind of a source', () => {
     ['mcp:a.txt', { kind: 'mcp', path: 'a.txt' }],
     ['skills:a', { kind: 'skills', path: 'a' }],
     ['json:https://host.test/tools', { kind: 'json', path: 'https://host.test/tools' }],
-    ['https://host.test/api.yaml?key=1', { kind: 'openapi', path: 'https://host.test/api.yaml?key=1' }],
     ['https://host.test/mcp/', { kind: 'mcp', servers: { 'host.test/mcp': { url: 'https://host.test/mcp/' } } }],
     [
       'mcp:http://host.test:1/a.json',
@@ -56,6 +57,18 @@ describe('the kind of a source', () => {
     ],
   ])('of %s is told by its form', async (spec, expected) => {
     expect(await detectSource(spec)).toEqual(expected);
+  });
+
+  it.each([
+    ['openapi', 'openapi: 3.1.0\npaths: {}'],
+    ['json', 'name: mine\ntools: []'],
+    ['mcp', 'mcpServers: {}'],
+  ])('of YAML behind a URL is found from its content: %s', async (kind, text) => {
+    const server = createServer((_, response) => response.end(text)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const path = `http://127.0.0.1:${Object(server.address()).port}/all.yaml?key=1`;
+    expect(await detectSource(path)).toEqual({ kind, path });
+    server.close();
   });
 
   it('can not be told for a file of another kind: the prefixes are named', async () => {
@@ -129,6 +142,8 @@ describe('a JSON file', () => {
     ['a catalogue', { name: 'mine', tools: [tool] }, 'builtin'],
     ['an answer of tools/list', { tools: [{ name: 'a', inputSchema: {} }] }, 'mcp'],
     ['an answer with its JSON-RPC frame', { jsonrpc: '2.0', id: 1, result: { tools: [{ name: 'a' }] } }, 'mcp'],
+    ['tools in the form of OpenAI', { tools: [{ type: 'function', function: { name: 'a' } }] }, 'builtin'],
+    ['tools in the form of Anthropic', { tools: [{ name: 'a', input_schema: { type: 'object' } }] }, 'builtin'],
     ['an answer whose tools say their own type', { tools: [{ name: 'a', toolType: 'skill' }] }, 'skill'],
   ])('may be %s', async (_, content, toolType) => {
     const { tools, issues } = await readJson('tools.json', content);
@@ -274,6 +289,21 @@ describe('a skills folder', () => {
       await write(file, text.replace('NAME', file.replaceAll('/', '-')));
     }
     expect((await readSkills()).tools.map(({ name }) => name)).toEqual(['a-SKILL.md']);
+  });
+
+  it('holds skills behind links, each once', async () => {
+    const skill = '---\nname: NAME\ndescription: d\n---\nbody';
+    const elsewhere = temporaryFolder();
+    await writeFile(join(elsewhere, 'SKILL.md'), skill.replace('NAME', 'linked'));
+    await write('own/SKILL.md', skill.replace('NAME', 'own'));
+    await writeFile(join(elsewhere, 'text.md'), skill.replace('NAME', 'file'));
+    await mkdir(join(own, 'x'));
+    await symlink(elsewhere, join(own, 'linked'));
+    await symlink(join(elsewhere, 'text.md'), join(own, 'x', 'SKILL.md'));
+    await symlink(own, join(own, 'circle'));
+    await symlink(join(own, 'nowhere'), join(own, 'broken'));
+    const { tools } = await readSkills();
+    expect(tools.map(({ name }) => name)).toEqual(['linked', 'own', 'file']);
   });
 
   it('reads Windows line ends and a byte order mark', async () => {

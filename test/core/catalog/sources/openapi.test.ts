@@ -235,7 +235,14 @@ describe('a document with faults', () => {
     });
   });
 
+  it('is read where its version is a number of YAML', async () => {
+    const path = join(folder, 'number.yaml');
+    await writeFile(path, 'openapi: 3.0\npaths: {/a: {get: {}}}');
+    expect((await read(path)).names).toEqual(['get_a']);
+  });
+
   it.each([
+    ['swagger: 2.0\npaths: {}', 'it says 2). Convert it first: npx swagger2openapi'],
     ['{"swagger": "2.0", "paths": {}}', 'it says 2.0). Convert it first: npx swagger2openapi'],
     ['[]', 'no OpenAPI document'],
     ['{"openapi"', 'is not JSON'],

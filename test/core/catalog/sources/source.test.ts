@@ -55,6 +55,15 @@ describe('a tool of another interface', () => {
   });
 
   it.each([
+    ['a reference', { $ref: '#/$defs/q', $defs: { q: inputSchema } }],
+    ['alternatives', { anyOf: [inputSchema, { type: 'object' }] }],
+    ['a list of types', { type: ['object', 'null'] }],
+  ])('keeps a schema whose root is %s', (_name, parameters) => {
+    const entry = { type: 'function', function: { ...named, parameters } };
+    expect(read(entry)).toMatchObject({ toolType: 'builtin', inputSchema: parameters });
+  });
+
+  it.each([
     ['with a schema of its own beside', { ...named, inputSchema, parameters: { type: 'object' } }, inputSchema],
     ['whose parameters are no schema', { ...named, parameters: ['city'] }, { type: 'object' }],
     ['whose type is something else', { ...named, type: 'function' }, { type: 'object' }],
@@ -62,6 +71,22 @@ describe('a tool of another interface', () => {
     const { inputSchema: ___, ...others } = { inputSchema, ...rest };
     expect(read({ name, ...rest })).toMatchObject({ inputSchema: expected, metadata: others });
   });
+});
+
+it('an entry of bottomless nesting is left out alone, with its place and name', () => {
+  let deep: unknown = { type: 'string' };
+  for (let level = 0; level < 20_000; level++) deep = { type: 'array', items: deep };
+  const entries = [{ name: 'deep', inputSchema: deep }, { name: 'good' }];
+  const { tools, issues } = parseReading({ origin: 'o', entries });
+  expect(tools.map(({ tool }) => tool.name)).toEqual(['good']);
+  expect(issues).toContainEqual(
+    expect.objectContaining({
+      entry: 'o[0]',
+      name: 'deep',
+      message: expect.stringContaining('nested'),
+      isLeftOut: true,
+    }),
+  );
 });
 
 describe('an entry of a document of the network', () => {

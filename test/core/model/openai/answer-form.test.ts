@@ -20,6 +20,8 @@ function formatsOf(requests: readonly RecordedRequest[]): string[] {
   });
 }
 
+const schemaOf = ({ body }: Pick<RecordedRequest, 'body'>) => Object(body.response_format).json_schema?.schema;
+
 describe('the form in which a server is asked', () => {
   it('steps down to JSON mode once and remembers it, with the probe counted', async () => {
     const { server, model } = await startModel([refusesJsonSchema(), OK, OK]);
@@ -36,8 +38,15 @@ describe('the form in which a server is asked', () => {
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'text', 'text']);
   });
 
-  it.each([404, 422, 501])('steps down on %i when the server speaks of the format', async (status) => {
-    const { server, model } = await startModel([fail(status, 'response_format is not supported'), OK]);
+  it.each([
+    [404, 'response_format is not supported'],
+    [422, 'response_format is not supported'],
+    [501, 'response_format is not supported'],
+    [500, 'failed to parse grammar'],
+    [500, 'JSON schema conversion failed: unrecognized schema'],
+    [500, 'invalid JSON schema in format'],
+  ])('steps down on %i when the server says: %s', async (status, message) => {
+    const { server, model } = await startModel([fail(status, message), OK]);
     await model.complete(WITH_SCHEMA);
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object']);
   });
@@ -55,10 +64,25 @@ describe('the form in which a server is asked', () => {
     expect(formatsOf(server.requests)).toEqual(['text', 'json_schema']);
   });
 
-  it('stays with json_schema on a server that took one before and dislikes another', async () => {
-    const { server, model } = await startModel([OK, fail(400, 'empty enum'), OK, OK]);
-    for (let call = 0; call < 3; call += 1) await model.complete(WITH_SCHEMA);
-    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'json_object', 'json_schema']);
+  const planOf = (tool: string) => ({ ...WITH_SCHEMA, schema: { name: 'plan', schema: { const: tool } } });
+  const isOf = (tools: string, { body }: RecordedRequest) => tools.includes(schemaOf({ body })?.const ?? '-');
+
+  it('asks for each schema in the strictest form again after it disliked one, and remembers that one', async () => {
+    const { server, model } = await startModel((request) => (isOf('b', request) ? refusesJsonSchema() : OK));
+    for (const tool of ['b', 'a', 'b', 'c']) await model.complete(planOf(tool));
+    expect(formatsOf(server.requests)).toEqual([
+      ...['json_schema', 'json_object'],
+      ...['json_schema', 'json_object', 'json_schema'],
+    ]);
+  });
+
+  it('asks for no schema in a form in which two of that name were refused and none was taken', async () => {
+    const { server, model } = await startModel((request) => (isOf('abc', request) ? refusesJsonSchema() : OK));
+    for (const tool of ['a', 'b', 'c']) await model.complete(planOf(tool));
+    expect(formatsOf(server.requests)).toEqual([
+      ...['json_schema', 'json_object', 'json_schema', 'json_object'],
+      ...['json_object'],
+    ]);
   });
 
   it('remembers a form for each schema by its name, and the temperature for all', async () => {
@@ -135,8 +159,6 @@ async function startPlanner(behave: ServerScript, passthroughTools = 15) {
   const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted', retryDelayMs: 0 });
   return { server, planner: plannerOf({ tools: TOOLS, model, options: { passthroughTools } }) };
 }
-
-const schemaOf = ({ body }: RecordedRequest) => Object(body.response_format).json_schema?.schema;
 
 /** As OpenAI: the root is an object. */
 const refusesForms: ServerScript = (request) =>

@@ -58,6 +58,8 @@ describe('what the OpenAI-compatible model sends', () => {
   it.each([
     ['a base URL without a scheme', { baseUrl: 'localhost:8080/v1' }, 'baseUrl'],
     ['a base URL with a password', { baseUrl: 'http://me:pass@host/v1' }, 'baseUrl'],
+    ['a base URL with a query', { baseUrl: 'http://host/v1?key=hunter2' }, 'baseUrl'],
+    ['a base URL with a fragment', { baseUrl: 'http://host/v1#hunter2' }, 'baseUrl'],
     ['no model', { model: ' ' }, 'model'],
     ['a key with a line break inside', { apiKey: 'hunter2\nhunter2' }, 'apiKey'],
     ['a header with a line break', { headers: { 'x-key': 'hunter2\n' } }, 'headers.x-key'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
+import { momentsIn } from '../../../../src/core/planning/times.js';
 
 /** A Monday. */
 const today = '2026-11-23';
@@ -152,4 +153,26 @@ it.each([
 ])('digits inside a name are no day: %s', async (message, days) => {
   const { times } = await read(message);
   expect(times.map(({ start }) => start.date)).toEqual(days);
+});
+
+it.each([
+  ['en, where no day is said', 'Wake me at 8 pm', ['2026-11-23T20:00:00Z']],
+  ['en, behind its day', 'A table on December 24, please. We come at 7:30 pm', ['2026-12-24T19:30:00Z']],
+  ['de', 'Reserviere am 24.12. um 19:30 einen Tisch', ['2026-12-24T19:30:00Z']],
+  ['sv', 'Boka ett bord den 24 december klockan 19:30, tack', ['2026-12-24T19:30:00Z']],
+  ['pt', 'Reserve uma mesa em 24 de dezembro às 19h30', ['2026-12-24T19:30:00Z']],
+  ['ja', '12月24日の19:30にレストランを予約して', ['2026-12-24T19:30:00Z']],
+  ['ko, whose days nobody reads', '내일 19:30에 식당을 예약해 줘', []],
+  ['of two days', 'On Friday and on Saturday. Each time at 8 pm', []],
+])('a time of day is that of its day, else of no day: %s', async (_, message, expected) => {
+  const said = await read(message);
+  const whole = momentsIn('YYYY-MM-DDTHH:mm:ssZ', said, 'UTC').filter((moment) => !moment.includes('T00:00'));
+  expect(whole).toEqual(expected);
+});
+
+it('a time of day is of the day that was said earlier', async () => {
+  const history = [{ role: 'user' as const, content: 'A table for four on Friday' }];
+  const said = await readSaid({ message: 'at 8 pm please', history, today });
+  expect(momentsIn('YYYY-MM-DD HH:mm', said, 'UTC')).toContain('2026-11-27 20:00');
+  expect(momentsIn('YYYY-MM-DD HH:mm', said, 'UTC')).not.toContain('2026-11-23 20:00');
 });
