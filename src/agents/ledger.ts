@@ -1,5 +1,6 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
 import { withoutUndefined } from '../core/catalog/schema/json.js';
+import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import { callKey } from './calls/definition.js';
 import type { CallResult, DisableOutput } from './contracts.js';
@@ -7,7 +8,13 @@ import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
-import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from './store/store.js';
+import type {
+  CallRecord,
+  EnablementRecord,
+  EndedWith,
+  Journal,
+  AuditQuery as StoredAuditQuery,
+} from './store/store.js';
 
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
@@ -28,7 +35,7 @@ export interface Ledger {
   /** @param isHeld it is written with the first entry that is no look. Default: at once */
   writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
   /** Nothing where the beginning is still held. */
-  writeEnd(situation: Situation, telemetry: readonly BareEvent[]): Promise<void>;
+  writeEnd(situation: NonNullable<Entries['situation']>, done: EndedWith, reason?: string): Promise<void>;
   writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
   writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
   writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
@@ -95,9 +102,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       held.set(session.id, { policyVersion: policy.version, ...ownerOf(session), ...begun });
     },
 
-    async writeEnd(situation, telemetry) {
+    async writeEnd(situation, { ended, approvals }, reason) {
       if (takeHeld(situation.session.id).length > 0) return;
-      await write({ situation, audit: [{ event: 'session_ended', outcome: 'allowed' }], telemetry });
+      const over = approvals.map((approval) => approvalEntry(approval, 'approval_expired', 'denied'));
+      const end: BareEntry = { event: 'session_ended', outcome: 'allowed', reason };
+      await write({ situation, audit: [...over, end], telemetry: ended.map(expiredEvent) });
     },
 
     writeEnabling: (situation, outcomes) =>
@@ -168,6 +177,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       return (await journal.audit(query)).map((entry) => auditEntrySchema.parse(entry));
     },
   };
+}
+
+export function expiredEvent({ tool, calls }: EnablementRecord): BareEvent {
+  return { type: 'expire', tool, calls };
 }
 
 /** What the policy said stands in the audit, also where the caller was told less. */

@@ -60,6 +60,20 @@ describe('a session', () => {
     expect(await router.audit({ session: id, event: 'session_ended' })).toHaveLength(1);
   });
 
+  it('that was for one request is in the audit from its begin to its idle end where something came of it', async () => {
+    const { router, pass } = await setUp();
+    const open = async () => (await router.createSession({ user: 'ann' }, { isForOneRequest: true })).id;
+    const [, used] = [await open(), await open(), await open()];
+    await router.call(used, { tool: 'ask_user' });
+    pass(48 * 3_600_000);
+    await router.sweep();
+    expect((await router.audit()).map(({ event, session }) => [event, session])).toEqual([
+      ['session_ended', used],
+      ['call', used],
+      ['session_created', used],
+    ]);
+  });
+
   it('is not kept from being idle by those who only look: at all sessions, or whether its tools are others', async () => {
     const { router, pass } = await setUp({ options: { sessionIdleMs: 1_000 } });
     const { id } = await router.createSession();

@@ -46,6 +46,8 @@ export type Passed = Judged & {
   readonly notes: readonly string[];
   /** Of policy and tool, under which it passed. */
   readonly definition: string;
+  /** The call has not reached the tool: the approval and the one use of the enablement are there again. */
+  giveBack(): Promise<void>;
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallFailure };
 
@@ -71,7 +73,7 @@ interface Judging {
 
 export interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
-  approvals: Pick<Approvals, 'pass' | 'ask' | 'covers'>;
+  approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   prepare: RouterParts['prepare'];
   digest: () => Promise<Digest>;
 }
@@ -118,9 +120,17 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
       const isCounted = await store.sessions.countCall(situation.session.id, name);
       const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
-      if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
-      const definition = definitionOf(tool, situation);
-      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval, definition };
+      const giveBack = async () => {
+        // That of a plan stays with its run.
+        if (approval !== undefined && approval !== request.plan?.approval) await approvals.giveBack(approval);
+        if (isCounted) await store.sessions.uncountCall(situation.session.id, name);
+      };
+      if (!isCounted && !isFree) {
+        await giveBack();
+        return stop(refusalOf({ ...decision, ...USED_UP }, name));
+      }
+      const about = { ok: true, tool, approval, giveBack, definition: definitionOf(tool, situation) } as const;
+      return { ...judged, ...about, arguments: candidate.given, notes: prepared.notes };
     },
 
     async findRefusal(situation, passed) {
