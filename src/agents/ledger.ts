@@ -2,7 +2,6 @@
 import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
-import { callKey } from './calls/definition.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
@@ -47,8 +46,6 @@ export interface Ledger {
 
 export interface EndedCall {
   result: CallResult;
-  /** Of a call that succeeded. */
-  values: CallRecord['values'] | undefined;
   milliseconds: number;
 }
 
@@ -150,7 +147,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async writeResult(situation, { name, tool, argumentsHash, sources }, { result, values, milliseconds }) {
+    async writeResult(situation, { name, argumentsHash, sources, toKeep }, { result, milliseconds }) {
       const code = result.ok ? undefined : result.code;
       const failed = result.ok
         ? []
@@ -169,7 +166,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
         situation,
         audit: failed,
         telemetry: [{ type: 'call', tool: name, ok: result.ok, ...(code ? { code } : {}), milliseconds }],
-        call: values && { tool: callKey(tool), values },
+        call: result.ok ? toKeep(result.output) : undefined,
       });
     },
 

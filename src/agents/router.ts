@@ -10,7 +10,7 @@ import { type Approvals, createApprovals, type PlanGrant } from './approvals/app
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { createReview } from './approvals/review.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
-import { callValues, runCall } from './calls/run-call.js';
+import { runCall } from './calls/run-call.js';
 import {
   type Caller,
   type CallInput,
@@ -237,8 +237,7 @@ export function createRouter(parts: RouterParts): Router {
       const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
       const result = await runCall(parts.execute, asked);
       if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
-      const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
-      await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
+      await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
     },
 

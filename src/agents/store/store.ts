@@ -181,14 +181,14 @@ export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'pro
   limit: number;
 }
 
-/** A call that succeeded. */
+/** A call that succeeded; of those that look alike the last one is kept. */
 export interface CallRecord {
   readonly session: string;
   /** Which tool: its name and what its source and definition are; see `callKey`. */
   readonly tool: string;
   readonly turn: number;
   readonly at: string;
-  /** Name of an argument or of a field of the result -> digests of its values. */
+  /** Name of an argument or of a field of the result -> keyed digests of its values. */
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -203,7 +203,7 @@ export interface Journal {
   audit(query: AuditQuery): Promise<(AuditRecord & { id: string })[]>;
   /** Oldest first, with the place to go on from. */
   telemetry(query: TelemetryQuery): Promise<(TelemetryRecord & { place: number })[]>;
-  /** Newest first, at most 200 a tool. */
+  /** Newest first, at most 10,000 a tool. */
   calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
 }
 

@@ -385,6 +385,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await store.journal.append({ calls: [call('open', '1'), call('open', '2'), call('close', '3')] });
         expect(await store.journal.calls('c1', ['open', 'none'])).toEqual([call('open', '2'), call('open', '1')]);
         expect(await store.journal.calls('c2', ['open'])).toEqual([]);
+        await store.journal.append({ calls: [{ ...call('open', '1'), turn: 9 }] });
+        expect(await store.journal.calls('c1', ['open'])).toMatchObject([{ turn: 9 }, call('open', '2')]);
       });
 
       it('takes nothing, too', async () => {
