@@ -1,13 +1,19 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
 import { withoutUndefined } from '../core/catalog/schema/json.js';
+import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
-import { callKey } from './calls/definition.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
-import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from './store/store.js';
+import type {
+  CallRecord,
+  EnablementRecord,
+  EndedWith,
+  Journal,
+  AuditQuery as StoredAuditQuery,
+} from './store/store.js';
 
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
@@ -28,7 +34,7 @@ export interface Ledger {
   /** @param isHeld it is written with the first entry that is no look. Default: at once */
   writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
   /** Nothing where the beginning is still held. */
-  writeEnd(situation: Situation, telemetry: readonly BareEvent[]): Promise<void>;
+  writeEnd(situation: NonNullable<Entries['situation']>, done: EndedWith, reason?: string): Promise<void>;
   writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
   writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
   writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
@@ -40,8 +46,6 @@ export interface Ledger {
 
 export interface EndedCall {
   result: CallResult;
-  /** Of a call that succeeded. */
-  values: CallRecord['values'] | undefined;
   milliseconds: number;
 }
 
@@ -95,9 +99,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       held.set(session.id, { policyVersion: policy.version, ...ownerOf(session), ...begun });
     },
 
-    async writeEnd(situation, telemetry) {
+    async writeEnd(situation, { ended, approvals }, reason) {
       if (takeHeld(situation.session.id).length > 0) return;
-      await write({ situation, audit: [{ event: 'session_ended', outcome: 'allowed' }], telemetry });
+      const over = approvals.map((approval) => approvalEntry(approval, 'approval_expired', 'denied'));
+      const end: BareEntry = { event: 'session_ended', outcome: 'allowed', reason };
+      await write({ situation, audit: [...over, end], telemetry: ended.map(expiredEvent) });
     },
 
     writeEnabling: (situation, outcomes) =>
@@ -141,7 +147,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async writeResult(situation, { name, tool, argumentsHash, sources }, { result, values, milliseconds }) {
+    async writeResult(situation, { name, argumentsHash, sources, toKeep }, { result, milliseconds }) {
       const code = result.ok ? undefined : result.code;
       const failed = result.ok
         ? []
@@ -160,7 +166,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
         situation,
         audit: failed,
         telemetry: [{ type: 'call', tool: name, ok: result.ok, ...(code ? { code } : {}), milliseconds }],
-        call: values && { tool: callKey(tool), values },
+        call: result.ok ? toKeep(result.output) : undefined,
       });
     },
 
@@ -168,6 +174,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       return (await journal.audit(query)).map((entry) => auditEntrySchema.parse(entry));
     },
   };
+}
+
+export function expiredEvent({ tool, calls }: EnablementRecord): BareEvent {
+  return { type: 'expire', tool, calls };
 }
 
 /** What the policy said stands in the audit, also where the caller was told less. */

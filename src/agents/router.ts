@@ -10,7 +10,7 @@ import { type Approvals, createApprovals, type PlanGrant } from './approvals/app
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { createReview } from './approvals/review.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
-import { callValues, runCall } from './calls/run-call.js';
+import { runCall } from './calls/run-call.js';
 import {
   type Caller,
   type CallInput,
@@ -48,7 +48,7 @@ import {
   requestApprovalInputSchema,
 } from './records.js';
 import { createPlanApprovals, type PlanApprovals } from './runs/plan-approvals.js';
-import type { CallFailure } from './sandbox/failure.js';
+import { type CallFailure, isBeforeTool } from './sandbox/failure.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, sessionContext } from './sessions/situation.js';
@@ -89,7 +89,7 @@ export interface Router {
    * this hour does not matter yet; what could never be allowed is refused with the code that the call would get.
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
-  readonly approvals: Omit<Approvals, 'pass' | 'ask' | 'covers'>;
+  readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   readonly planApprovals: PlanApprovals;
   /** Changes when a list of the enabled tools would show something else; it is not in the audit. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
@@ -137,7 +137,7 @@ export function createRouter(parts: RouterParts): Router {
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
     review: createReview(store.approvals),
   });
-  const { pass: _pass, ask: _ask, covers: _covers, ...openApprovals } = approvals;
+  const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
   const removeOld = createRetention(store, parseRetention(parts.options?.retention), clock);
@@ -236,8 +236,8 @@ export function createRouter(parts: RouterParts): Router {
       const findRefusal = () => refusalOfNow(id, ask, passed);
       const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
       const result = await runCall(parts.execute, asked);
-      const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
-      await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
+      if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
+      await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
     },
 

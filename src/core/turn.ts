@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
-import { secretNamesOf } from './catalog/schema/paths.js';
+import { secretNamesOf } from './catalog/schema/secrets.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import type { Tool } from './catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from './errors.js';

@@ -1,6 +1,8 @@
 /** The router: its requests, what it writes down, its spans, and its names for clients. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
+import { canonicalHash } from '../../src/agents/approvals/canonical-json.js';
+import { callKey } from '../../src/agents/calls/definition.js';
 import type { CallResult } from '../../src/agents/contracts.js';
 import { clientName } from '../../src/agents/meta-tools.js';
 import type { Router } from '../../src/agents/router.js';
@@ -8,7 +10,7 @@ import { createFunctionExecutor } from '../../src/agents/sandbox/executors/funct
 import { createSandbox } from '../../src/agents/sandbox/sandbox.js';
 import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
 import { recordSpans } from '../support/record-spans.js';
-import { setUp } from './setup.js';
+import { setUp, TOOLS } from './setup.js';
 
 const READ = { tool: 'file_read', arguments: { path: 'a' } };
 const codeOf = (result: CallResult) => (result.ok ? 'ran' : result.code);
@@ -58,6 +60,20 @@ describe('a session', () => {
     await router.sweep();
     expect(await store.sessions.get(id)).toBeUndefined();
     expect(await router.audit({ session: id, event: 'session_ended' })).toHaveLength(1);
+  });
+
+  it('that was for one request is in the audit from its begin to its idle end where something came of it', async () => {
+    const { router, pass } = await setUp();
+    const open = async () => (await router.createSession({ user: 'ann' }, { isForOneRequest: true })).id;
+    const [, used] = [await open(), await open(), await open()];
+    await router.call(used, { tool: 'ask_user' });
+    pass(48 * 3_600_000);
+    await router.sweep();
+    expect((await router.audit()).map(({ event, session }) => [event, session])).toEqual([
+      ['session_ended', used],
+      ['call', used],
+      ['session_created', used],
+    ]);
   });
 
   it('is not kept from being idle by those who only look: at all sessions, or whether its tools are others', async () => {
@@ -136,6 +152,30 @@ describe('a call', () => {
     expect(codeOf(await router.call(other.id, { tool: 'lsp_hover', arguments: { uri: 'file:///a' } }))).toBe(
       'precondition_unmet',
     );
+  });
+
+  it('is kept for later ones by keyed digests of what a precondition compares, and one that none asks for is not', async () => {
+    const { router, store } = await setUp();
+    const { id } = await router.createSession({ user: 'ann' });
+    await router.enable(id, { names: ['lsp_open', 'file_read', 'lsp_hover'] });
+    for (const tool of ['lsp_open', 'file_read']) await router.call(id, { tool, arguments: { path: 'file:///a' } });
+    const kept = TOOLS.map((tool) => callKey(tool));
+    const calls = await store.journal.calls(id, kept);
+    expect(calls.map(({ tool, values }) => [tool.split(' ')[0], Object.keys(values)])).toEqual([['lsp_open', ['uri']]]);
+    expect(JSON.stringify(calls)).not.toContain(canonicalHash('file:///a'));
+  });
+
+  it('that was made long ago in a long session meets a precondition', async () => {
+    let uri = 'file:///0';
+    const execute = async () => ({ ok: true as const, output: { uri }, notes: [], milliseconds: 1 });
+    const { router } = await setUp({ execute });
+    const { id } = await router.createSession({ user: 'ann' });
+    await router.enable(id, { names: ['lsp_open', 'lsp_hover'] });
+    for (let turn = 0; turn < 250; turn++) {
+      uri = `file:///${turn}`;
+      await router.call(id, { tool: 'lsp_open', arguments: {} });
+    }
+    expect(await router.call(id, { tool: 'lsp_hover', arguments: { uri: 'file:///0' } })).toMatchObject({ ok: true });
   });
 
   it('that failed does not meet a precondition', async () => {

@@ -6,7 +6,8 @@
 
 import { finishOutput } from '../../dist/agents/sandbox/finish-output.js';
 import { prepareArguments } from '../../dist/agents/sandbox/prepare-arguments.js';
-import { fieldsOf, fits, secretArgumentNames, subschemaAt } from '../../dist/core/catalog/schema/paths.js';
+import { fieldsOf, fits, subschemaAt } from '../../dist/core/catalog/schema/paths.js';
+import { secretArgumentNames } from '../../dist/core/catalog/schema/secrets.js';
 import { parseReading } from '../../dist/core/catalog/sources/source.js';
 import { gbnfFromSchema } from '../../dist/core/model/embedded/gbnf.js';
 import { planAnswerSchema } from '../../dist/core/planning/plan-schema.js';

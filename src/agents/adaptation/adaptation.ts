@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import type { Learnt } from '../../core/search/rank.js';
+import { isSameIdentity } from '../approvals/deciding.js';
 import type { WriteAudit } from '../ledger.js';
 import type { BareEntry, TelemetryEvent } from '../records.js';
 import type { Weights } from '../store/store.js';
@@ -136,7 +137,7 @@ export function createAdaptation({
       if (entry.state !== 'proposed')
         throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
       // Whoever is led astray by what a tool returned must not be able to make that tool always on.
-      if (entry.level === 'person' && entry.subject === by) {
+      if (entry.level === 'person' && isSameIdentity(entry.subject, by)) {
         const issues = [`by: it comes from the use of "${by}", so somebody else has to approve it`];
         throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
       }

@@ -70,6 +70,8 @@ export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<Pr
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
   pass(request: ApprovalRequest, id?: string): Promise<Passed>;
+  /** The call that it let pass has not run, so it may let one pass again. */
+  giveBack(id: string): Promise<void>;
   /**
    * Whether the approval of a plan, used for the run that makes this call, shows just this call as that step.
    * @param versionOf what policy and tools of these names are now
@@ -123,6 +125,8 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
       return refuseMisfit(approval, request) ?? use(approval);
     },
 
+    giveBack: store.giveBack,
+
     async covers({ session, tool, argumentsHash }, { approval: id, step }, versionOf) {
       const approval = await store.get(id);
       const plan = approvedPlanSchema.safeParse(approval?.plan).data;
@@ -161,7 +165,7 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
 
   async function sweep(): Promise<void> {
     const expired = await store.expire(now());
-    await audit(expired.map((approval) => entryOf(approval, 'approval_expired', 'denied')));
+    await audit(expired.map((approval) => approvalEntry(approval, 'approval_expired', 'denied')));
   }
 
   /** One question for one call, however often it is asked. */
@@ -173,7 +177,7 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
     const approval = await store.request(asked, quotas.pendingApprovals);
     if (!approval) return tooMany(quotas.pendingApprovals);
     const isNew = approval.id === asked.id;
-    if (isNew) await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
+    if (isNew) await audit([approvalEntry(approval, 'approval_requested', 'needs_approval')]);
     return { approval, isNew };
   }
 
@@ -219,7 +223,11 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
     const last = (await store.get(id)) ?? approval;
     if (!isDecided) return closed(last);
     const isGranted = state === 'granted';
-    const entry = entryOf(last, isGranted ? 'approval_granted' : 'approval_refused', isGranted ? 'allowed' : 'denied');
+    const entry = approvalEntry(
+      last,
+      isGranted ? 'approval_granted' : 'approval_refused',
+      isGranted ? 'allowed' : 'denied',
+    );
     const own = isSameIdentity(by.user, approval.user) ? `${ownWords(asked)} ` : '';
     const { reason, ...edited } = editOf(last);
     await audit([{ ...entry, ...edited, user: by.user, reason: `${own}${reason}` }]);
@@ -257,7 +265,7 @@ function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 's
   };
 }
 
-function entryOf(
+export function approvalEntry(
   { id, session, user, tool, argumentsHash, sources, policyVersion, reason }: ApprovalRecord,
   event: AuditEntry['event'],
   outcome: AuditEntry['outcome'],

@@ -13,14 +13,14 @@ import { sourcesFor } from '../argument-sources.js';
 import type { Refusal } from '../contracts.js';
 import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
-import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
 import type { CallFailure } from '../sandbox/failure.js';
 import type { Situation } from '../sessions/situation.js';
 import type { ApprovalRecord, Store } from '../store/store.js';
-import { callKey, definitionOf, planDefinitionOf } from './definition.js';
+import { definitionOf, planDefinitionOf } from './definition.js';
 import { hideSecrets } from './hide-secrets.js';
 import { type KeptSecrets, keepSecrets } from './keep-secrets.js';
+import { createEarlierCalls, type ToKeep } from './run-call.js';
 
 export interface CallRequest {
   readonly tool: string;
@@ -46,6 +46,10 @@ export type Passed = Judged & {
   readonly notes: readonly string[];
   /** Of policy and tool, under which it passed. */
   readonly definition: string;
+  /** What is kept of it once it has succeeded; undefined where no requirement asks for such a call. */
+  readonly toKeep: ToKeep;
+  /** The call has not reached the tool: the approval and the one use of the enablement are there again. */
+  giveBack(): Promise<void>;
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallFailure };
 
@@ -71,7 +75,7 @@ interface Judging {
 
 export interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
-  approvals: Pick<Approvals, 'pass' | 'ask' | 'covers'>;
+  approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   prepare: RouterParts['prepare'];
   digest: () => Promise<Digest>;
 }
@@ -95,6 +99,7 @@ export interface CallGate {
 export type AskedCall = Pick<ApprovalRecord, 'tool' | 'arguments' | 'policyVersion'>;
 
 export function createCallGate({ store, approvals, prepare, digest }: CallGateParts): CallGate {
+  const earlier = createEarlierCalls({ journal: store.journal, digest });
   return {
     async pass(situation, request) {
       const candidate = await judge(situation, request, { isAhead: false });
@@ -118,9 +123,18 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
       const isCounted = await store.sessions.countCall(situation.session.id, name);
       const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
-      if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
-      const definition = definitionOf(tool, situation);
-      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval, definition };
+      const giveBack = async () => {
+        // That of a plan stays with its run.
+        if (approval !== undefined && approval !== request.plan?.approval) await approvals.giveBack(approval);
+        if (isCounted) await store.sessions.uncountCall(situation.session.id, name);
+      };
+      if (!isCounted && !isFree) {
+        await giveBack();
+        return stop(refusalOf({ ...decision, ...USED_UP }, name));
+      }
+      const toKeep = await earlier.keeping(tool, candidate.given, situation);
+      const about = { ok: true, tool, approval, toKeep, giveBack, definition: definitionOf(tool, situation) } as const;
+      return { ...judged, ...about, arguments: candidate.given, notes: prepared.notes };
     },
 
     async findRefusal(situation, passed) {
@@ -137,7 +151,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
         arguments: passed.arguments,
         // That it was for one call, and that this is the call, is counted already.
         isEnabled: tool !== undefined && (situation.stays(tool) !== undefined || situation.enablements.has(name)),
-        calls: tool ? await callsFor(tool, situation) : [],
+        ...(await earlier.factsFor(tool, situation)),
       });
       if (decision.decision === 'deny') return { ...refusalOf(decision, name), ok: false };
       return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
@@ -206,7 +220,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       arguments: given,
       isAhead,
       isEnabled,
-      calls: tool ? await callsFor(tool, situation) : [],
+      ...(await earlier.factsFor(tool, situation)),
     });
     const sources = sourcesFor(given, request.sources);
     const digestOf = await digest();
@@ -231,16 +245,6 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       // In quotes: an agent must not speak with the voice of the policy.
       reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
     };
-  }
-
-  /** Those of the very tools that have the required names in this scope now, by these names. */
-  async function callsFor(tool: Tool, { policy, session, find }: Situation) {
-    const names = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
-    const named = [...new Set(names)].flatMap((name) => find(name) ?? []);
-    const nameOf = new Map(named.map((one) => [callKey(one), one.name]));
-    if (nameOf.size === 0) return [];
-    const calls = await store.journal.calls(session.id, [...nameOf.keys()]);
-    return calls.map((call) => ({ ...call, tool: nameOf.get(call.tool) ?? call.tool }));
   }
 }
 

@@ -2,8 +2,9 @@
  * Arguments as whoever approves them sees them: all as it will run, but for what the tool's schema marks secret. That is
  * told by its length and a keyed digest, so that two that differ look different and none can be guessed.
  */
-import { childrenOf, isObject, type SchemaChild } from '../../core/catalog/schema/json.js';
-import { isMarkedSecret, resolveReference } from '../../core/catalog/schema/paths.js';
+import { isObject } from '../../core/catalog/schema/json.js';
+import { partsOf, type SchemaPart } from '../../core/catalog/schema/paths.js';
+import { isMarkedSecret } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
@@ -32,8 +33,9 @@ export function mapSecrets(
   map: (secret: unknown, path: SecretPath) => unknown,
 ): unknown {
   if (!mayMarkSecrets(schema)) return value;
-  const joinedWith = oncePer((node: JsonSchema) => nodesHolding(schema, node));
-  const placesOf = oncePer(readPlaces);
+  const partsOnce = oncePer((node: JsonSchema) => partsOf(node, schema));
+  const joinedWith = oncePer((node: JsonSchema) => nodesHolding(node, partsOnce));
+  const placesOf = oncePer((node: JsonSchema) => readPlaces(partsOnce(node)));
   const walk = (part: unknown, nodes: readonly JsonSchema[], path: SecretPath): unknown => {
     const holding = [...new Set(nodes.flatMap(joinedWith))];
     if (holding.some(isMarkedSecret)) return map(part, path);
@@ -74,54 +76,43 @@ export function fillSecrets(shown: unknown, asked: unknown): unknown {
   return Object.fromEntries(Object.entries(shown).map(([key, part]) => [key, fillSecrets(part, own(key))]));
 }
 
-/** Keywords whose schemas are about the same value. */
-const SAME_VALUE = new Set(['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']);
-
 /** The node with all that holds, or may hold, for the same value. */
-function nodesHolding(schema: JsonSchema, start: JsonSchema): JsonSchema[] {
-  const found = new Set<JsonSchema>();
-  const waiting: unknown[] = [start];
-  while (waiting.length > 0) {
-    const node = waiting.pop();
-    if (!isObject(node) || found.has(node)) continue;
-    found.add(node);
-    if (typeof node.$ref === 'string') waiting.push(resolveReference(schema, node.$ref));
-    for (const { keyword, value } of childrenOf(node)) if (SAME_VALUE.has(keyword)) waiting.push(value);
-  }
+function nodesHolding(start: JsonSchema, partsOf: (node: JsonSchema) => readonly SchemaPart[]): JsonSchema[] {
+  const found = new Set([start]);
+  // The set grows while it is read.
+  for (const node of found) for (const { about, node: part } of partsOf(node)) if (about === 'same') found.add(part);
   return [...found];
 }
 
 /** What a node alone says of the parts of a value. */
 interface Places {
-  readonly named: ReadonlyMap<string, readonly JsonSchema[]>;
+  readonly named: ReadonlyMap<unknown, JsonSchema>;
   /** Of names that are not in `named`. */
   readonly rest: readonly JsonSchema[];
   /** Whether a pattern is meant is not tried: a mark of any of them hides the value. */
-  readonly patterns: readonly JsonSchema[];
-  readonly listed: ReadonlyMap<unknown, readonly JsonSchema[]>;
+  readonly fields: readonly JsonSchema[];
+  readonly placed: ReadonlyMap<unknown, JsonSchema>;
   /** Of all places. */
   readonly items: readonly JsonSchema[];
 }
 
-function readPlaces(node: JsonSchema): Places {
-  const children = childrenOf(node);
-  const of = (...keywords: string[]) => children.filter(({ keyword }) => keywords.includes(keyword));
-  const nodeOf = ({ value }: SchemaChild) => (isObject(value) ? [value] : []);
+function readPlaces(parts: readonly SchemaPart[]): Places {
+  const of = (wanted: SchemaPart['about']) => parts.filter(({ about }) => about === wanted);
+  const nodes = (about: SchemaPart['about']) => of(about).map(({ node }) => node);
+  const byStep = (about: SchemaPart['about']) => new Map(of(about).map(({ step, node }) => [step, node]));
   return {
-    named: new Map(of('properties').map((child) => [String(child.step), nodeOf(child)])),
-    rest: of('additionalProperties').flatMap(nodeOf),
-    patterns: of('patternProperties').flatMap(nodeOf),
-    listed: new Map(of('prefixItems', 'items').map((child) => [child.step, nodeOf(child)])),
-    items: of('items')
-      .filter(({ step }) => step === undefined)
-      .flatMap(nodeOf),
+    named: byStep('named'),
+    rest: nodes('rest'),
+    fields: nodes('fields'),
+    placed: byStep('placed'),
+    items: nodes('items'),
   };
 }
 
 function fieldNodes(places: readonly Places[], key: string): JsonSchema[] {
-  return places.flatMap(({ named, rest, patterns }) => [...(named.get(key) ?? rest), ...patterns]);
+  return places.flatMap(({ named, rest, fields }) => [...[named.get(key) ?? rest].flat(), ...fields]);
 }
 
 function itemNodes(places: readonly Places[], index: number): JsonSchema[] {
-  return places.flatMap(({ listed, items }) => [...(listed.get(index) ?? []), ...items]);
+  return places.flatMap(({ placed, items }) => [placed.get(index) ?? [], items].flat());
 }

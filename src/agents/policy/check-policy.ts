@@ -5,7 +5,7 @@
 import type { Tool } from '../../core/catalog/tool.js';
 import { compileToolMatch, serversName } from './match.js';
 import { type Policy, partsOf, toolsOf } from './policy.js';
-import { calledTools, parseRequirement } from './requirement.js';
+import { calledIn, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
   /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
@@ -21,7 +21,8 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
     ...parts.filter((part) => !tools.some(toolsOf(part))).map(({ path }) => `${path}: matches no tool`),
     ...settings.pinned.filter(isVain).map((glob) => `pinned: "${glob}" matches no tool`),
     ...settings.preconditions.flatMap(({ requires }, index) =>
-      calledTools(requires)
+      calledIn(requires)
+        .map(({ called }) => called)
         .filter((name) => !names.has(name))
         .map((name) => `preconditions[${index}]: there is no tool "${name}" that could be called${hint(name, tools)}`),
     ),

@@ -5,6 +5,7 @@
 
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
+import type { Digest } from '../approvals/keyed-digest.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';
@@ -37,6 +38,8 @@ export interface Facts {
   readonly whyDown?: ((tool: Tool) => string | undefined) | undefined;
   /** Call only: those of this session that succeeded, at least of the tools that a requirement names. */
   readonly calls?: readonly CallRecord[];
+  /** With which their values were made. */
+  readonly digest?: Digest;
 }
 
 export type DecisionCode = GateCode | 'allowed' | 'denied';

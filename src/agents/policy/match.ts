@@ -117,7 +117,7 @@ export function compileGlobs(globs: readonly string[] | undefined): (text: strin
 }
 
 function toPattern(glob: string): RegExp {
-  const escaped = glob.replaceAll(/[.+^${}()|[\]\\/-]/gu, '\\$&');
+  const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/gu, '\\$&');
   // Stars that follow each other would make the expression slow.
   return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
 }

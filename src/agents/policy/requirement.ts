@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { isTimeZone } from '../../core/request.js';
-import { canonicalHash } from '../approvals/canonical-json.js';
+import type { Digest } from '../approvals/keyed-digest.js';
 import type { GateCode } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 
@@ -64,11 +64,11 @@ export function parseRequirement(text: string): CalledRequirement | undefined {
   return { called, ...(same === undefined ? {} : { same }) };
 }
 
-/** The tools whose calls must be known to judge. */
-export function calledTools(requirements: readonly Requirement[]): string[] {
+/** Those that ask for an earlier call. */
+export function calledIn(requirements: readonly Requirement[]): CalledRequirement[] {
   return requirements.flatMap((one) => {
-    if ('anyOf' in one) return calledTools(one.anyOf);
-    return 'called' in one ? [one.called] : [];
+    if ('anyOf' in one) return calledIn(one.anyOf);
+    return 'called' in one ? [one] : [];
   });
 }
 
@@ -99,6 +99,8 @@ export interface CallFacts {
   readonly now: Date;
   /** The calls of this session that succeeded, at least of the tools that a requirement names. */
   readonly calls?: readonly CallRecord[];
+  /** With which their values were made. */
+  readonly digest?: Digest;
 }
 
 export interface Unmet {
@@ -132,7 +134,7 @@ export function findUnmet(requirement: Requirement, facts: CallFacts): Unmet | u
 function findUncalled({ called, same, withinTurns }: CalledRequirement, facts: CallFacts): Unmet | undefined {
   const { tool, turn } = facts;
   const value = same === undefined ? undefined : ownValue(facts, same);
-  const digest = value === undefined ? undefined : canonicalHash(value);
+  const digest = value === undefined ? undefined : facts.digest?.(value);
   const isMet = facts.calls?.some(
     (call) =>
       call.tool === called &&

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject } from '../../core/catalog/schema/json.js';
-import { secretArgumentNames } from '../../core/catalog/schema/paths.js';
+import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';

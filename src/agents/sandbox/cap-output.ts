@@ -22,10 +22,11 @@ export function capOutput({ value, text }: { value: unknown; text: string }, max
   // Listed once: an object may have a hundred thousand.
   const keys = oncePer((object: object): readonly string[] => Object.keys(object));
   for (const items of LIST_LIMITS) {
-    const shorter = shorten(value, { items, room: { bytes: maxBytes }, keys });
+    const were = new Set<string>();
+    const shorter = shorten(value, { items, room: { bytes: maxBytes }, keys, were });
     if (shorter === NO_ROOM) continue;
-    const note = `${size}: lists were cut to ${items} items, texts to ${items * PER_ITEM} characters, objects to ${items * PER_ITEM} keys.`;
-    return { value: shorter, note };
+    const [first, ...others] = were;
+    return { value: shorter, note: `${size}: ${[first?.replace(' ', ' were cut '), ...others].join(', ')}.` };
   }
   return { value: cutText(text, maxBytes), note: `${size}: it was cut, and is now a text, not JSON.` };
 }
@@ -37,21 +38,26 @@ interface Cut {
   /** What is left of it while the value is copied: the copy ends where nothing is. */
   readonly room: { bytes: number };
   readonly keys: (value: object) => readonly string[];
+  /** What was cut, in words. */
+  readonly were: Set<string>;
 }
 
 function shorten(value: unknown, cut: Cut): unknown {
-  const { items, room, keys } = cut;
+  const { items, room, keys, were } = cut;
+  const most = items * PER_ITEM;
   if (typeof value !== 'object' || value === null) {
-    const short = typeof value === 'string' ? value.slice(0, items * PER_ITEM) : value;
+    const short = typeof value === 'string' ? value.slice(0, most) : value;
+    if (short !== value) were.add(`texts to ${most} characters`);
     return take(room, JSON.stringify(short)) ? short : NO_ROOM;
   }
   if (!take(room, '{}')) return NO_ROOM;
   const isList = Array.isArray(value);
-  const names = isList
-    ? value.slice(0, items).map((_, place) => String(place))
-    : keys(value).slice(0, items * PER_ITEM);
+  const all: readonly unknown[] = isList ? value : keys(value);
+  const kept = all.slice(0, isList ? items : most);
+  if (kept.length < all.length) were.add(isList ? `lists to ${items} items` : `objects to ${most} keys`);
   const parts: [string, unknown][] = [];
-  for (const name of names) {
+  for (const [place, key] of kept.entries()) {
+    const name = isList ? String(place) : String(key);
     if (!take(room, isList ? ',' : `${JSON.stringify(name)}:,`)) return NO_ROOM;
     const part = shorten(Reflect.get(value, name), cut);
     if (part === NO_ROOM) return NO_ROOM;
@@ -65,9 +71,15 @@ function take(room: Cut['room'], text: string): boolean {
   return room.bytes >= 0;
 }
 
-/** By bytes, not within a character. */
+/** By its bytes as JSON, where a character may take up to six; not within a character. */
 function cutText(text: string, maxBytes: number): string {
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
+  const cut = (bytes: number) => new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+  let short = cut(maxBytes);
+  for (let over = 1; short !== ''; short = cut(Math.floor(Buffer.byteLength(short) / over))) {
+    over = Buffer.byteLength(JSON.stringify(short)) / maxBytes;
+    if (over <= 1) return short;
+  }
+  return short;
 }
 
 // Blocks of content within their room. Texts are cut; what is encoded as base64 (images, audio, files) stays whole or is
@@ -114,7 +126,7 @@ export function capContent(
     if (keep(block)) continue;
     if (block.type === 'text') {
       isCut = true;
-      keep(cutBlock(block, room.words));
+      keep({ type: 'text', text: cutText(String(block.text), Math.max(0, room.words - FORM_BYTES)) });
     } else {
       leftOut += 1;
       keep({ type: 'text', text: `(${nameOf(block)}: left out, it is too large)` });
@@ -133,16 +145,8 @@ function leftOutNote(count: number, limits: Pick<ToolLimits, 'maxOutputBytes' | 
   return `${count} of the blocks of the result were left out: together they may have ${which}.`;
 }
 
-/** What a cut text takes besides its characters: its form as JSON. */
-const FORM_BYTES = Buffer.byteLength(JSON.stringify({ type: 'text', text: '' }));
-
-/** By its text as JSON, where a character may take up to six bytes. */
-function cutBlock({ text }: ContentBlock, room: number): ContentBlock {
-  const words = cutText(String(text), Math.max(0, room - FORM_BYTES));
-  const escaped = Buffer.byteLength(JSON.stringify(words)) - 2;
-  const over = Math.max(0, escaped - (room - FORM_BYTES));
-  return { type: 'text', text: over === 0 ? words : cutText(words, Math.max(0, Buffer.byteLength(words) - over)) };
-}
+/** What a cut text takes besides itself: its form as JSON. */
+const FORM_BYTES = Buffer.byteLength(JSON.stringify({ type: 'text', text: '' })) - 2;
 
 function nameOf(block: ContentBlock): string {
   const media = mediaOf(block);

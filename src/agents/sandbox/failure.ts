@@ -2,7 +2,7 @@
  * What can go wrong between a call and its result. A failure is a value that an agent can act on; the table says
  * whether the tool has run by then, and so whether the same call may be made again.
  */
-import type { CallResult } from '../contracts.js';
+import { type CallResult, GATE_CODES } from '../contracts.js';
 
 export type CallFailure = Extract<CallResult, { ok: false }>;
 export type CallSuccess = Extract<CallResult, { ok: true }>;
@@ -71,6 +71,11 @@ export function fail(
 /** Of a code that is not of this room (those of the gate): such a call has not run, and stays refused. */
 export function meaningOf(code: string): FailureMeaning {
   return isFailureCode(code) ? FAILURE_TABLE[code] : { ran: 'no', retry: false, next: '' };
+}
+
+/** Whether a call that ended so has surely not reached the tool. */
+export function isBeforeTool(code: string): boolean {
+  return isFailureCode(code) ? FAILURE_TABLE[code].ran === 'no' : GATE_CODES.some((one) => one === code);
 }
 
 /** Anything that can be thrown, in words; never throws itself. */

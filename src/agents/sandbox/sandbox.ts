@@ -6,7 +6,7 @@ import type { CallHearing } from '../hearing.js';
 import { createRateLimiter, type RateLimiter } from '../rates/rate-limiter.js';
 import { createAdmission } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
-import { type CallFailure, describeThrown, fail } from './failure.js';
+import { type CallFailure, describeThrown, type FailureCode, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { limitHearing } from './limit-hearing.js';
 import { checkLimits, type Rate, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
@@ -66,7 +66,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
   const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
 
-  async function run(call: SandboxCall): Promise<CallResult> {
+  async function run(call: SandboxCall, onBegin: () => void): Promise<CallResult> {
     const startedAt = performance.now();
     const { tool } = call;
     const executor = executorOf(tool);
@@ -86,6 +86,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (refusal) return refusal;
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
+    onBegin();
     const running = runWithin(bounds, ({ signal, prolong }) =>
       executor.run({
         tool,
@@ -144,8 +145,12 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   return {
     run: (call) =>
       withSpan(`execute_tool ${call.tool.name}`, aboutCall(call), async (note) => {
-        const result = await run(call).catch((thrown: unknown) =>
-          fail('tool_failed', `The call of ${call.tool.name} failed: ${describeThrown(thrown)}`),
+        let code: FailureCode = 'not_started';
+        const onBegin = () => {
+          code = 'tool_failed';
+        };
+        const result = await run(call, onBegin).catch((thrown: unknown) =>
+          fail(code, `The call of ${call.tool.name} failed: ${describeThrown(thrown)}`),
         );
         if (!result.ok) note.set({ 'error.type': result.code });
         return result;

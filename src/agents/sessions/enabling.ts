@@ -8,7 +8,7 @@ import { nearestNames } from '../../core/nearest-name.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import type { Sessions } from '../store/store.js';
-import type { Situation } from './situation.js';
+import { isLive, type Situation } from './situation.js';
 
 export interface EnableRequest {
   readonly names: readonly string[];
@@ -159,7 +159,7 @@ async function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
   const { view, stays, enablements, decide } = situation;
   const present = new Set([
     ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
-    ...enablements.keys(),
+    ...[...enablements.values()].filter(isLive).map(({ tool }) => tool),
   ]);
   const isShown = (tool: Tool) => !isHidden(decide(tool, 'enable'));
   const found = await runInSlices(companionsOf(tools, present, { view, isShown }));

@@ -11,9 +11,9 @@ import {
   type SessionView,
 } from '../contracts.js';
 import { toListed } from '../hand-out.js';
-import type { BareEvent, Ledger } from '../ledger.js';
+import { expiredEvent, type Ledger } from '../ledger.js';
 import { overQuota } from '../quotas.js';
-import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from '../store/store.js';
+import type { SessionRecord, Sessions as StoredSessions } from '../store/store.js';
 import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
 export interface SessionParts {
@@ -80,7 +80,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       await ledger.write({
         situation: withTurn(before, begun.turn),
         audit: [{ event: 'turn', outcome: 'allowed' }],
-        telemetry: begun.ended.map(expired),
+        telemetry: begun.ended.map(expiredEvent),
       });
       return toView(await situationOf(id, ask.caller));
     },
@@ -89,7 +89,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       const before = await situationOf(id, ask.caller);
       const done = await store.end(id, now());
       if (!done) throw ended(id);
-      await ledger.writeEnd(before, done.ended.map(expired));
+      await ledger.writeEnd(before, done);
       return toView(await situationOf(id, ask.caller));
     },
 
@@ -98,17 +98,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       for (;;) {
         const removed = await store.removeIdle(before);
         if (removed.length === 0) return;
-        await ledger.write({
-          audit: removed.map(({ session: { id: session, user } }) => ({
-            event: 'session_ended',
-            outcome: 'allowed',
-            session,
-            user,
-            reason: 'It was idle.',
-          })),
-        });
-        for (const { session, ended: tools } of removed)
-          if (tools.length > 0) await ledger.write({ situation: { session }, telemetry: tools.map(expired) });
+        for (const { session, ...done } of removed) await ledger.writeEnd({ session }, done, 'It was idle.');
       }
     },
   };
@@ -124,10 +114,6 @@ function toView(situation: Situation): SessionView {
 
 function withTurn(situation: Situation, turn: number): { session: SessionRecord; policy: Situation['policy'] } {
   return { policy: situation.policy, session: { ...situation.session, turn } };
-}
-
-function expired({ tool, calls }: EnablementRecord): BareEvent {
-  return { type: 'expire', tool, calls };
 }
 
 function ended(id: string): WinnowError {

@@ -6,7 +6,6 @@ import type { ArgumentSources } from '../../core/result.js';
 import type { Answers } from './answers.js';
 import type { Documents } from './documents.js';
 
-/** What a query asks for: the texts that a record must have. */
 type Texts<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
 export interface SessionRecord {
@@ -30,14 +29,14 @@ export interface EnablementRecord {
   readonly untilTurn: number;
   /** For one call only. */
   readonly once: boolean;
-  /** How often it was called since it was enabled. */
+  /** Since it was enabled. */
   readonly calls: number;
 }
 
-/** A session that was idle, with what was still enabled in it. */
-export interface RemovedSession {
-  readonly session: SessionRecord;
+/** What a session takes with it: what was still enabled in it, and its open approvals. */
+export interface EndedWith {
   readonly ended: readonly EnablementRecord[];
+  readonly approvals: readonly ApprovalRecord[];
 }
 
 export interface Enabling {
@@ -57,20 +56,22 @@ export interface Sessions {
   beginTurn(id: string, at: string): Promise<{ turn: number; ended: EnablementRecord[] } | undefined>;
   touch(id: string, at: string): Promise<void>;
   /** Also takes its enablements away and expires its open approvals. Undefined: it was not open. */
-  end(id: string, at: string): Promise<{ ended: EnablementRecord[] } | undefined>;
+  end(id: string, at: string): Promise<EndedWith | undefined>;
   /** Removes what was not active since `before`, up to 500 at a time, with all that belongs to it but its audit. */
-  removeIdle(before: string): Promise<RemovedSession[]>;
+  removeIdle(before: string): Promise<(EndedWith & { readonly session: SessionRecord })[]>;
   /** Those of the current turn, in order of name. */
   enablements(id: string): Promise<EnablementRecord[]>;
   /**
-   * Adds and prolongs, never shortens. What was there as `once` can become lasting, not the other way round.
-   * Returns the names that are over the limit. Undefined: the session is not open.
+   * Adds and prolongs, never shortens; what was there as `once` can become lasting. Undefined: the session is not open.
+   * @returns the names that are over the limit
    */
   enable(id: string, enabling: Enabling): Promise<{ overLimit: string[] } | undefined>;
   /** Returns what was taken away. */
   disable(id: string, tools: readonly string[]): Promise<EnablementRecord[]>;
   /** Counts a call of an enabled tool; false when it is not enabled now, so that `once` holds for one call only. */
   countCall(id: string, tool: string): Promise<boolean>;
+  /** The counted call was none. */
+  uncountCall(id: string, tool: string): Promise<void>;
 }
 
 export type ApprovalState = 'pending' | 'granted' | 'refused' | 'used' | 'expired';
@@ -134,6 +135,8 @@ export interface Approvals {
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
   /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
   use(id: string, at: string): Promise<boolean>;
+  /** The call that used it up was none: it may be used again, within its time. */
+  giveBack(id: string): Promise<void>;
   /** Marks what is over time; returns it. */
   expire(at: string): Promise<ApprovalRecord[]>;
 }
@@ -178,14 +181,14 @@ export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'pro
   limit: number;
 }
 
-/** A call that succeeded. */
+/** A call that succeeded; of those that look alike the last one is kept. */
 export interface CallRecord {
   readonly session: string;
   /** Which tool: its name and what its source and definition are; see `callKey`. */
   readonly tool: string;
   readonly turn: number;
   readonly at: string;
-  /** Name of an argument or of a field of the result -> digests of its values. */
+  /** Name of an argument or of a field of the result -> keyed digests of its values. */
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -200,7 +203,7 @@ export interface Journal {
   audit(query: AuditQuery): Promise<(AuditRecord & { id: string })[]>;
   /** Oldest first, with the place to go on from. */
   telemetry(query: TelemetryQuery): Promise<(TelemetryRecord & { place: number })[]>;
-  /** Newest first, at most 200 a tool. */
+  /** Newest first, at most 10,000 a tool. */
   calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
 }
 
@@ -264,7 +267,7 @@ export interface Weights {
   remove(query: WeightQuery): Promise<number>;
 }
 
-/** What goes with age, and not with something else. */
+/** What goes with age. */
 export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs', 'answers'] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 

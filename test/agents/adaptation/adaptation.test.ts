@@ -258,7 +258,8 @@ describe('what is learnt', () => {
     it('does not approve a proposal of the very person from whose use it comes', async () => {
       const adaptation = await learnt(uses({ times: 10 }), { alwaysOnSessions: 10 });
       const name = { level: 'person', subject: 'ann', kind: 'always_on', key: 'git_push' } as const;
-      await expect(adaptation.approve(name, 'ann')).rejects.toMatchObject({ code: 'invalid_request' });
+      for (const by of ['ann', 'Ann ', 'a\u200bnn'])
+        await expect(adaptation.approve(name, by)).rejects.toMatchObject({ code: 'invalid_request' });
       expect(adaptation.alwaysOn('ann')).toEqual([]);
       expect(await adaptation.approve(name, 'bob')).toMatchObject({ state: 'active' });
       expect(adaptation.alwaysOn('ann')).toEqual(['git_push']);

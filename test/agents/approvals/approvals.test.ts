@@ -1,7 +1,9 @@
 /** Every way to run a risky call without, or with somebody else's, approval. */
 import { describe, expect, it } from '@jest/globals';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
@@ -38,6 +40,37 @@ describe('a call that needs approval', () => {
     });
     expect(await call()).toBe('ran');
     expect(await router.approvals.get(approval)).toMatchObject({ state: 'used' });
+  });
+
+  it('is not used up by a call that ended before the tool ran, and is by one of which nobody knows', async () => {
+    const results: CallResult[] = [
+      fail('overloaded', 'full'),
+      fail('rate_limited', 'often'),
+      { ok: true, output: 1, notes: [], milliseconds: 1 },
+      fail('overloaded', 'full'),
+    ];
+    const execute = async () => results.shift() ?? fail('timeout', 'late');
+    const { router, approval, call } = await ask({ execute });
+    await router.approvals.grant(approval, { by: BOB });
+    expect([await call(), await call(), await call(), await call()]).toEqual([
+      'overloaded',
+      'rate_limited',
+      'ran',
+      'needs_approval',
+    ]);
+    const [{ id = '' } = {}] = await router.approvals.list({ state: 'pending' });
+    await router.approvals.grant(id, { by: BOB });
+    expect([await call(), await call(), await call()]).toEqual(['overloaded', 'timeout', 'needs_approval']);
+  });
+
+  it.each(['ended', 'idle'])('is in the audit as over when its session is %s', async (how) => {
+    const { router, id, approval, pass } = await ask();
+    if (how === 'ended') await router.endSession(id);
+    else pass(48 * 60 * MINUTE);
+    await router.sweep();
+    expect(await router.audit({ event: 'approval_expired' })).toMatchObject([
+      { session: id, approval, tool: 'deploy' },
+    ]);
   });
 
   it('is not asked for when too many of the user wait already, or its arguments are too long', async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
 import { hideSecrets } from '../../../src/agents/calls/hide-secrets.js';
+import { secretArgumentNames } from '../../../src/core/catalog/schema/secrets.js';
 
 const SECRET = { type: 'string', 'x-secret': true };
 const hide = (schema: object, value: unknown) => hideSecrets({ ...schema }, value, canonicalHash);
@@ -24,9 +25,32 @@ describe('an argument that the schema marks secret', () => {
     ['of a whole part', { allOf: [{ properties: { pin: SECRET } }] }, { pin: '1' }, {}],
     ['of any other name', { additionalProperties: SECRET }, { pin: '1' }, {}],
     ['of a name by its form', { patternProperties: { '^p': SECRET } }, { pin: '1' }, {}],
+    ['of all that is left', { unevaluatedProperties: SECRET }, { pin: '1' }, {}],
+    [
+      'behind an anchor',
+      { properties: { pin: { $ref: '#p' } }, $defs: { x: { ...SECRET, $anchor: 'p' } } },
+      { pin: '1' },
+      {},
+    ],
+    [
+      'behind an id',
+      { properties: { pin: { $ref: 'p.json' } }, $defs: { x: { ...SECRET, $id: 'p.json' } } },
+      { pin: '1' },
+      {},
+    ],
+    [
+      'behind a dynamic reference',
+      { properties: { pin: { $dynamicRef: '#p' } }, $defs: { x: { ...SECRET, $dynamicAnchor: 'p' } } },
+      { pin: '1' },
+      {},
+    ],
+    ['that goes with another', { dependencies: { note: { properties: { pin: SECRET } } } }, { pin: '1' }, {}],
+    ['that is no number', { properties: { pin: { not: SECRET } } }, { pin: '1' }, {}],
     ['that is an object', { properties: { pin: { type: 'object', writeOnly: true } } }, { pin: { a: 1 } }, {}],
   ])('is told by length and digest: %s', (_, schema, value, rest) => {
     const { pin, ...others } = Object(hide(schema, value));
+    const { $defs, ...outer } = Object(schema);
+    expect(secretArgumentNames({ properties: { outer }, $defs })).toHaveLength(1);
     expect(pin).toMatch(/^\[secret: \d+ characters, [0-9a-f]{16}\]$/u);
     expect(others).toEqual(rest);
   });
@@ -36,6 +60,12 @@ describe('an argument that the schema marks secret', () => {
     const shown = Object(hide(schema, { token: 'a', free: { token: 'b' }, list: ['c', 'd'] }));
     expect(shown.free).toEqual({ token: 'b' });
     expect(JSON.stringify(shown)).not.toMatch(/"[acd]"/u);
+  });
+
+  it.each(['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains'])('is hidden in %s', (keyword) => {
+    const schema = { properties: { list: { [keyword]: keyword === 'prefixItems' ? [SECRET] : SECRET } } };
+    expect(JSON.stringify(hide(schema, { list: ['c'] }))).not.toContain('"c"');
+    expect(secretArgumentNames(schema)).toEqual(['list']);
   });
 
   it('looks different where it is different', () => {

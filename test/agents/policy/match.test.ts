@@ -1,6 +1,13 @@
 /** What a part of a policy is about: each condition alone takes in what it names and leaves out the rest. */
 import { describe, expect, it, jest } from '@jest/globals';
-import { compileToolMatch, matchesArguments, matchesCaller, matchSchema } from '../../../src/agents/policy/match.js';
+import fc from 'fast-check';
+import {
+  compileGlobs,
+  compileToolMatch,
+  matchesArguments,
+  matchesCaller,
+  matchSchema,
+} from '../../../src/agents/policy/match.js';
 import { createTool } from '../../support/create-tool.js';
 
 const PUSH = createTool('git_push', {}, undefined, { category: 'git', origin: 'mcp:git', toolType: 'mcp' });
@@ -23,6 +30,23 @@ describe('a match about tools', () => {
   ])('takes in %s', (_, match, isPush, isBare) => {
     const isAbout = compileToolMatch(matchSchema.parse(match));
     expect([isAbout(PUSH), isAbout(BARE)]).toEqual([isPush, isBare]);
+  });
+});
+
+describe('a glob', () => {
+  const character = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
+  const printable = fc.string({ unit: character });
+
+  it('has a star for any characters, a question mark for one, and all others for themselves', () => {
+    fc.assert(
+      fc.property(printable, printable, printable, character, (before, after, any, other) => {
+        const [start, end] = [before, after].map((text) => text.replaceAll(/[*?]/gu, ''));
+        expect(compileGlobs([`${start}*${end}`])(`${start}${any}${end}`)).toBe(true);
+        expect(compileGlobs([`${start}?${end}`])(`${start}${other}${end}`)).toBe(true);
+        expect(compileGlobs([`${start}?${end}`])(`${start}${end}`)).toBe(false);
+        expect(compileGlobs([`${start}|${end}*`])(`${start}-${end}`)).toBe(false);
+      }),
+    );
   });
 });
 

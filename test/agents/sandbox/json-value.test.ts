@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { capOutput } from '../../../src/agents/sandbox/cap-output.js';
 import { toJson } from '../../../src/agents/sandbox/json-value.js';
 
+/** Takes many times its characters as JSON. */
+const escaped = fc.string({ unit: fc.constantFrom('\u0000', '"', 'a', '水'), minLength: 50, maxLength: 500 });
 const withoutPrototypes = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
 
 describe('a result as JSON', () => {
@@ -47,24 +49,42 @@ describe('a result as JSON', () => {
 describe('a result that is too large', () => {
   it('always fits afterwards, and always says so', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 100, max: 400 }), (value, room) => {
-        const json = { value, text: JSON.stringify(value) };
-        const capped = capOutput(json, room);
-        const isLarge = Buffer.byteLength(json.text) > room;
-        expect(capped.note !== undefined).toBe(isLarge);
-        if (!isLarge) expect(capped.value).toBe(value);
-        // A text that is cut may need more room again as JSON, for its quotes and escapes.
-        else
-          expect(
-            Buffer.byteLength(typeof capped.value === 'string' ? capped.value : JSON.stringify(capped.value)),
-          ).toBeLessThanOrEqual(room);
-      }),
+      fc.property(
+        fc.oneof(fc.jsonValue({ maxDepth: 4 }), escaped),
+        fc.integer({ min: 100, max: 400 }),
+        (value, room) => {
+          const json = { value, text: JSON.stringify(value) };
+          const capped = capOutput(json, room);
+          const isLarge = Buffer.byteLength(json.text) > room;
+          expect(capped.note !== undefined).toBe(isLarge);
+          if (!isLarge) expect(capped.value).toBe(value);
+          else expect(Buffer.byteLength(JSON.stringify(capped.value))).toBeLessThanOrEqual(room);
+        },
+      ),
       { seed: 7, numRuns: 300 },
     );
   });
 
+  it.each([
+    ['lists', { list: new Array(400).fill('a'), text: 'b' }, 'lists were cut to 30 items.'],
+    ['texts', { list: ['a'], text: 'b'.repeat(2_000) }, 'texts were cut to 200 characters.'],
+    ['keys', Object.fromEntries(new Array(400).fill(0).map((_, id) => [id, id])), 'objects were cut to 20 keys.'],
+    [
+      'two of these',
+      { list: new Array(400).fill('a'), text: 'b'.repeat(2_000) },
+      'lists were cut to 10 items, texts to 200 characters.',
+    ],
+  ])('has in its note what was cut and nothing else: %s', (_, value, note) => {
+    expect(capOutput({ value, text: JSON.stringify(value) }, 400).note?.split(': ')[1]).toBe(note);
+  });
+
+  it('keeps some of a text of which every character is escaped', () => {
+    const text = '\u0001'.repeat(1_000);
+    expect(String(capOutput({ value: text, text: JSON.stringify(text) }, 200).value).length).toBeGreaterThan(20);
+  });
+
   it('is cut between characters, not within one', () => {
-    const { value } = capOutput({ value: '水'.repeat(100), text: JSON.stringify('水'.repeat(100)) }, 100);
+    const { value } = capOutput({ value: '水'.repeat(100), text: JSON.stringify('水'.repeat(100)) }, 102);
     expect(value).toBe('水'.repeat(33));
   });
 
@@ -87,7 +107,7 @@ describe('a result that is too large', () => {
 
   it('is cut as it is where its text holds the sign for what is no character', () => {
     const text = `${'\uFFFD'.repeat(100)}a`;
-    expect(capOutput({ value: text, text: JSON.stringify(text) }, 300).value).toBe('\uFFFD'.repeat(100));
+    expect(capOutput({ value: text, text: JSON.stringify(text) }, 302).value).toBe('\uFFFD'.repeat(100));
   });
 
   it.each<[string, unknown]>([

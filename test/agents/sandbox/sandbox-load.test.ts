@@ -137,6 +137,21 @@ describe('many calls', () => {
   });
 });
 
+it('a call that can not be counted has not reached the tool', async () => {
+  const broken = () => {
+    throw new Error('no memory left');
+  };
+  const runs: unknown[] = [];
+  const executor = createFunctionExecutor({ search: () => runs.push(1) });
+  const rates = { take: broken, waitOf: broken, spend: broken };
+  const sandbox = createSandbox({ executors: [executor], rates });
+  expect(await sandbox.run({ tool: createTool('search'), arguments: {} })).toMatchObject({
+    code: 'not_started',
+    reason: expect.stringContaining('no memory left'),
+  });
+  expect(runs).toEqual([]);
+});
+
 describe('the rates', () => {
   let clock: jest.Spied<typeof Date.now>;
   beforeEach(() => {

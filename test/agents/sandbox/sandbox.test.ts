@@ -122,7 +122,7 @@ describe('a call in the sandbox', () => {
     const result = await createSandbox({ executors: [broken] }).run({ tool: createTool('a'), arguments: {} });
     expect(result).toMatchObject({
       ok: false,
-      code: 'tool_failed',
+      code: 'not_started',
       reason: expect.stringContaining('no list of tools'),
     });
   });

@@ -101,6 +101,14 @@ describe('tool_enable', () => {
     expect(await enabled()).toEqual(['file_list 2', 'file_read 2'].sort().reverse());
   });
 
+  it('brings a companion along again that was for one call and had it', async () => {
+    const { router, id, enable, enabled } = await open();
+    await enable(['file_list'], { ephemeral: true });
+    await router.call(id, { tool: 'file_list' });
+    expect((await enable(['file_read'])).related_tools).toMatchObject([{ name: 'file_list' }]);
+    expect(await enabled()).toContain('file_list 3');
+  });
+
   it('brings producers along: who turns a name into the code that is asked for', async () => {
     const { catalog } = await loadFixture('hydrology');
     const { enable } = await open({ tools: catalog.tools });

@@ -80,6 +80,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await store.approvals.request(approval('of-ending', { session: 'ending' }));
         expect(await store.sessions.end('ending', at(2))).toEqual({
           ended: [expect.objectContaining({ tool: 'read' })],
+          approvals: [expect.objectContaining({ id: 'of-ending', state: 'expired' })],
         });
         expect(await store.sessions.end('ending', at(3))).toBeUndefined();
         expect(await store.sessions.beginTurn('ending', at(3))).toBeUndefined();
@@ -104,6 +105,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
           {
             session: session('idle', { activeAt: '2025-01-01T00:00:00.000Z' }),
             ended: [{ tool: 'read', via: 'asked', untilTurn: 3, once: false, calls: 0 }],
+            approvals: [],
           },
         ]);
         expect(await store.sessions.get('idle')).toBeUndefined();
@@ -144,6 +146,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const counted = await Promise.all([1, 2, 3].map(() => store.sessions.countCall('e3', 'read')));
         expect(counted.filter(Boolean)).toHaveLength(1);
         await enable('e3', [enabling('read', 1, { once: true })]);
+        expect(await store.sessions.countCall('e3', 'read')).toBe(true);
+        await store.sessions.uncountCall('e3', 'read');
         expect(await store.sessions.countCall('e3', 'read')).toBe(true);
       });
 
@@ -226,6 +230,9 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const used = await Promise.all(Array.from({ length: 10 }, () => store.approvals.use('a5', at(2))));
         expect(used.filter(Boolean)).toHaveLength(1);
         expect(await store.approvals.get('a5')).toMatchObject({ state: 'used', usedAt: at(2) });
+        await store.approvals.giveBack('a5');
+        expect(await store.approvals.get('a5')).not.toHaveProperty('usedAt');
+        expect([await store.approvals.use('a5', at(2)), await store.approvals.use('a5', at(2))]).toEqual([true, false]);
       });
 
       it('for the session are used again and again, until they expire', async () => {
@@ -378,6 +385,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await store.journal.append({ calls: [call('open', '1'), call('open', '2'), call('close', '3')] });
         expect(await store.journal.calls('c1', ['open', 'none'])).toEqual([call('open', '2'), call('open', '1')]);
         expect(await store.journal.calls('c2', ['open'])).toEqual([]);
+        await store.journal.append({ calls: [{ ...call('open', '1'), turn: 9 }] });
+        expect(await store.journal.calls('c1', ['open'])).toMatchObject([{ turn: 9 }, call('open', '2')]);
       });
 
       it('takes nothing, too', async () => {

@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage }
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../../../core/catalog/schema/normalise.js';
-import { secretNamesOf } from '../../../core/catalog/schema/paths.js';
+import { secretNamesOf } from '../../../core/catalog/schema/secrets.js';
 import { shownDescription } from '../../../core/catalog/summary.js';
 import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';

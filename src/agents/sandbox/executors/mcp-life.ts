@@ -104,13 +104,22 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return undefined;
   }
 
-  async function drop(session: McpSession): Promise<void> {
+  /** Of calls at once the first that fails tells why. @param why not known yet where the server has ended */
+  async function drop(session: McpSession, why?: string): Promise<void> {
     const last = opening;
     if (last && (await last.catch(() => undefined)) === session && opening === last) {
       opening = undefined;
-      if (!session.isOpen()) noteTrouble('ended before it answered', { isStart: false });
+      const reason = session.isOpen() ? why : 'ended before it answered';
+      if (reason !== undefined) noteTrouble(reason, { isStart: false });
     }
     await session.close();
+  }
+
+  /** Its connection may serve other calls, so it stays till the server is left alone. Calls at once are one failure. */
+  async function noteSilence(session: McpSession, before: typeof trouble): Promise<void> {
+    if (trouble !== before) return;
+    noteTrouble('did not answer in time', { isStart: false });
+    if (whyDown() !== undefined) await drop(session);
   }
 
   function whyDown(): string | undefined {
@@ -152,9 +161,11 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         for (let isSecond = false; ; isSecond = true) {
           const reached = await reach(signal);
           if (!reached.ok) return reached;
+          const before = trouble;
           const answer = await work(reached.session);
           if (answer.ok || answer.kind === 'refused') trouble = undefined;
-          else if (!signal.aborted) await drop(reached.session);
+          else if (!signal.aborted) await drop(reached.session, whyLost(answer));
+          else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
           const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
           if (isSecond || !isAgain || signal.aborted)
@@ -174,6 +185,12 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
       return stop();
     },
   };
+}
+
+/** In words of Winnow alone: all who ask why it is down hear them. */
+function whyLost({ kind, status }: McpRefusal): string | undefined {
+  if (kind !== 'lost') return undefined;
+  return status === undefined ? 'broke off in the middle of a call' : `answered with HTTP ${status}`;
 }
 
 function toFailure(server: string, { kind, reason }: McpRefusal): CallFailure {

@@ -4,7 +4,7 @@
  */
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { isObject } from '../../../core/catalog/schema/json.js';
-import { secretArgumentNames } from '../../../core/catalog/schema/paths.js';
+import { secretArgumentNames } from '../../../core/catalog/schema/secrets.js';
 import { hidesText, oneLine } from '../../../core/visible-text.js';
 import type { ServerQuestion } from '../../hearing.js';
 

@@ -37,6 +37,8 @@ export interface McpRefusal {
   readonly ok: false;
   readonly kind: 'not_sent' | 'lost' | 'refused';
   readonly reason: string;
+  /** Of HTTP, where that was its answer. */
+  readonly status?: number | undefined;
 }
 
 export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | 'onProgress' | 'onLog'> {
@@ -195,8 +197,10 @@ function createNews(): News {
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
 export function readFailure(error: unknown): McpRefusal {
-  const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => ({ ok: false, kind, reason });
   const status = statusOf(error);
+  const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => {
+    return { ok: false, kind, reason, status };
+  };
   if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
   // By the specification of MCP, 404 says that the session has ended and must be opened anew.
   if (status === 404) return end('not_sent');

@@ -1,8 +1,7 @@
 /** Answers under keys of callers. Who claims one waits for all others of the same owner, so that one of them has it. */
 import { type Kysely, sql } from 'kysely';
 import type { AnswerRecord, Answers } from '../answers.js';
-import type { WaitForUser } from './sessions.js';
-import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
+import { matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
 
 /** What a row takes besides its content, in bytes. */
 const ROW_BYTES = 512;

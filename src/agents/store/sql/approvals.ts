@@ -1,8 +1,7 @@
 /** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
 import type { Kysely } from 'kysely';
 import type { ApprovalRecord, Approvals } from '../store.js';
-import type { WaitForUser } from './sessions.js';
-import { matching, type Tables, toRecord, toRow } from './tables.js';
+import { matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
 
 export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitForUser): Approvals {
   return {
@@ -118,6 +117,15 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return changed.length === 1;
     },
 
+    async giveBack(id) {
+      await database
+        .updateTable('approvals')
+        .set({ state: 'granted', usedAt: null })
+        .where('id', '=', id)
+        .where('state', '=', 'used')
+        .execute();
+    },
+
     async expire(at) {
       const rows = await database
         .updateTable('approvals')
@@ -134,8 +142,4 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
 /** A call with the granted arguments finds its approval by their hash, too. */
 function rowOf(approval: ApprovalRecord): Tables['approvals'] {
   return { ...toRow(approval), grantedHash: approval.granted?.argumentsHash ?? null };
-}
-
-function toApproval({ grantedHash: _, ...row }: Tables['approvals']): ApprovalRecord {
-  return toRecord(row);
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { AuditRecord, CallRecord, Journal, TelemetryRecord } from '../store.js';
 import { matching, type Tables, toRecord, toRow } from './tables.js';
 
-const MAX_CALLS_A_TOOL = 200;
+const MAX_CALLS_A_TOOL = 10_000;
 
 export function createSqlJournal(database: Kysely<Tables>): Journal {
   return {
@@ -12,7 +12,14 @@ export function createSqlJournal(database: Kysely<Tables>): Journal {
       await database.transaction().execute(async (transaction) => {
         if (audit.length > 0) await transaction.insertInto('audit').values(audit.map(toRow)).execute();
         if (telemetry.length > 0) await transaction.insertInto('telemetry').values(telemetry.map(toRow)).execute();
-        if (calls.length > 0) await transaction.insertInto('calls').values(calls.map(toRow)).execute();
+        for (const row of calls.map(toRow)) {
+          const { session, tool, values } = row;
+          await transaction
+            .deleteFrom('calls')
+            .where(matching({ equal: { session, tool, values } }))
+            .execute();
+          await transaction.insertInto('calls').values(row).execute();
+        }
       });
     },
 

@@ -1,12 +1,9 @@
 /** Sessions and what is enabled in them. Every change but a count begins with a write to the session's row, which others wait for. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { EnablementRecord, Enabling, SessionRecord, Sessions } from '../store.js';
-import { type EnablementsTable, type Tables, toRecord, toRow } from './tables.js';
+import type { EnablementRecord, Enabling, EndedWith, SessionRecord, Sessions } from '../store.js';
+import { type EnablementsTable, type Tables, toApproval, toRecord, toRow, type WaitForUser } from './tables.js';
 
 const MAX_REMOVED = 500;
-
-/** Others who count what this user has wait until the transaction ends. */
-export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
 
 export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitForUser): Sessions {
   return {
@@ -69,7 +66,7 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
           .where('endedAt', 'is', null)
           .returning('id')
           .executeTakeFirst();
-        return row && { ended: (await clear(transaction, [id])).map(toEnablement) };
+        return row && (await clear(transaction, [id]))(id);
       }),
 
     removeIdle: (before) =>
@@ -83,12 +80,12 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
           .where('activeAt', '<', before)
           .returningAll()
           .execute();
-        const ids = idle.map(({ id }) => id);
-        const ended = ids.length > 0 ? await clear(transaction, ids) : [];
-        return idle.map((row) => ({
-          session: toSession(row),
-          ended: ended.filter(({ session }) => session === row.id).map(toEnablement),
-        }));
+        if (idle.length === 0) return [];
+        const endedWith = await clear(
+          transaction,
+          idle.map(({ id }) => id),
+        );
+        return idle.map((row) => ({ session: toSession(row), ...endedWith(row.id) }));
       }),
 
     async enablements(id) {
@@ -155,19 +152,34 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         .executeTakeFirst();
       return row !== undefined;
     },
+
+    async uncountCall(id, tool) {
+      await database
+        .updateTable('enablements')
+        .set({ calls: sql<number>`calls - 1` })
+        .where('session', '=', id)
+        .where('tool', '=', tool)
+        .where('calls', '>', 0)
+        .execute();
+    },
   };
 }
 
 /** Takes away what ends with its session. */
-async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<EnablementsTable[]> {
+async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<(id: string) => EndedWith> {
   await transaction.deleteFrom('calls').where('session', 'in', ids).execute();
-  await transaction
+  const approvals = await transaction
     .updateTable('approvals')
     .set({ state: 'expired' })
     .where('session', 'in', ids)
     .where('state', 'in', ['pending', 'granted'])
+    .returningAll()
     .execute();
-  return transaction.deleteFrom('enablements').where('session', 'in', ids).returningAll().execute();
+  const ended = await transaction.deleteFrom('enablements').where('session', 'in', ids).returningAll().execute();
+  return (id) => ({
+    ended: ended.filter(({ session }) => session === id).map(toEnablement),
+    approvals: approvals.filter(({ session }) => session === id).map(toApproval),
+  });
 }
 
 function toSession(row: Tables['sessions']): SessionRecord {

@@ -7,8 +7,8 @@ import { createSqlJournal } from './journal.js';
 import { createSqlDocuments, createSqlWeights } from './keyed-records.js';
 import { type Dialect, migrate } from './migrations.js';
 import { createSqlPlanRuns } from './plan-runs.js';
-import { createSqlSessions, type WaitForUser } from './sessions.js';
-import type { Tables } from './tables.js';
+import { createSqlSessions } from './sessions.js';
+import type { Tables, WaitForUser } from './tables.js';
 
 /**
  * @param dialect its tables are brought to this version first. Undefined: they are of this version

@@ -2,7 +2,7 @@
  * The tables as Kysely sees them: the columns are the fields of the records, in the database in snake case. What is
  * missing in a record is null in its row, and what is nested is JSON.
  */
-import { type Generated, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type { AnswerRecord } from '../answers.js';
 import type { DocumentRecord } from '../documents.js';
 import type {
@@ -81,6 +81,13 @@ export function toRecord<Kept>(row: object): Kept {
       .map(([field, value]) => [field, isJson.has(field) ? JSON.parse(value) : value]),
   ) as Kept;
 }
+
+export function toApproval({ grantedHash: _, ...row }: Tables['approvals']): ApprovalRecord {
+  return toRecord(row);
+}
+
+/** Others who count what this user has wait until the transaction ends. */
+export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
 
 export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);

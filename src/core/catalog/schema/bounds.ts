@@ -3,8 +3,8 @@
  * the size with all references written out. It is counted without writing them out: each node is looked at once.
  */
 import type { JsonSchema } from '../tool.js';
-import { childrenOf, isObject, objectOf } from './json.js';
-import { resolveReference } from './paths.js';
+import { objectOf } from './json.js';
+import { partsOf } from './paths.js';
 import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
 
 /**
@@ -17,20 +17,6 @@ export const MOST = { nodes: 2_000, depth: 64, bytes: 262_144 };
 /** A pattern takes a millisecond to compile, however short; 7,370 schemas of real tools have 122 in all. */
 const NODES_PER_PATTERN = 16;
 const PATTERN_SIZE_PER_NODE = 20;
-const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
-const DEFINITIONS = new Set(['$defs', 'definitions']);
-
-/** The schemas that a node judges by: those of the same value, and those of parts of the value. */
-function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
-  const children = childrenOf(node).filter(({ keyword }) => !DEFINITIONS.has(keyword));
-  const target = typeof node.$ref === 'string' ? [resolveReference(root, node.$ref)] : [];
-  const values = (isSame: boolean) =>
-    children.filter(({ keyword }) => IN_PLACE.has(keyword) === isSame).map(({ value }) => value);
-  return {
-    same: [...target, ...values(true), ...Object.values(objectOf(node.dependencies))].filter(isObject),
-    inner: values(false).filter(isObject),
-  };
-}
 
 /** Why the schema is too large to be used, as the end of a sentence; undefined where it is not. */
 export function findSizeProblem(schema: JsonSchema): string | undefined {
@@ -59,8 +45,9 @@ function measure(root: JsonSchema): Map<JsonSchema, Size> {
     const alone = { nodes: 1, depth: 1 };
     sizes.set(node, alone);
     if (level > MOST.depth) return alone;
-    const { same, inner } = partsOf(node, root);
-    const parts = [...same, ...inner].map((part) => visit(part, level + 1));
+    const parts = partsOf(node, root).flatMap(({ about, node: part }) =>
+      about === 'definition' ? [] : [visit(part, level + 1)],
+    );
     const whole = {
       nodes: parts.reduce((sum, { nodes }) => sum + nodes, 1 + patternNodes(node) + demandNodes(node)),
       depth: parts.reduce((most, { depth }) => Math.max(most, depth), 0) + 1,
@@ -93,7 +80,7 @@ function mostInPlace(nodes: Iterable<JsonSchema>, root: JsonSchema): number {
   for (const start of nodes) {
     const stack = sizes.has(start) ? [] : [start];
     for (let node = stack.at(-1); node; node = stack.at(-1)) {
-      const parts = partsOf(node, root).same;
+      const parts = partsOf(node, root).flatMap(({ about, node: part }) => (about === 'same' ? [part] : []));
       const isEntered = sizes.has(node);
       if (isEntered) stack.pop();
       else stack.push(...parts.filter((part) => !sizes.has(part)));

@@ -90,11 +90,11 @@ export function joinPath(path: string, step: string | number): string {
   return path === '' ? word : `${path}.${word}`;
 }
 
-const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
 const SINGLES = new Set([
-  ...['items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames'],
-  ...['not', 'if', 'then', 'else'],
+  ...['items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties'],
+  ...['propertyNames', 'not', 'if', 'then', 'else'],
 ]);
 
 /** A schema inside another: `{keyword: 'properties', step: 'city'}`, `{keyword: 'anyOf', step: 0}`, `{keyword: 'items'}`. */

@@ -1,6 +1,6 @@
 /** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
 import { oncePer } from '../../kept.js';
-import type { JsonSchema, Tool } from '../tool.js';
+import type { JsonSchema } from '../tool.js';
 import {
   childrenOf,
   isObject,
@@ -16,14 +16,29 @@ import {
 /** Ends circles of references, and what is nested deeper than people write. */
 const MAX_DEPTH = 16;
 
-/** The node behind `#` or `#/a/b`; `undefined` for what is not in the document. Nothing is fetched. */
+/** The node behind `#`, `#/a/b`, an anchor or an `$id`; `undefined` for what is not in the document. Nothing is fetched. */
 export function resolveReference(root: unknown, reference: string): unknown {
-  if (!/^#(?:\/|$)/u.test(reference)) return undefined;
+  if (!/^#(?:\/|$)/u.test(reference)) return isObject(root) ? namedNodes(root).get(reference) : undefined;
   return pointerParts(decoded(reference)).reduce(
     (node, key) => (Object.hasOwn(Object(node), key) ? Reflect.get(Object(node), key) : undefined),
     root,
   );
 }
+
+/** By the names that they bear themselves; of two of one name the outer one. */
+const namedNodes = oncePer((root: JsonSchema): ReadonlyMap<string, JsonSchema> => {
+  const named = new Map<string, JsonSchema>();
+  const visit = (node: unknown): void => {
+    if (!isObject(node)) return;
+    for (const word of ['$anchor', '$dynamicAnchor', '$id']) {
+      const name = word === '$id' ? `${node.$id}` : `#${node[word]}`;
+      if (word in node && !named.has(name)) named.set(name, node);
+    }
+    for (const { value } of childrenOf(node)) visit(value);
+  };
+  visit(root);
+  return named;
+});
 
 /** The node, or what its `$ref` leads to with what stands beside it. Undefined where that is nothing, or a circle. */
 export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema | undefined {
@@ -241,34 +256,38 @@ export function weightOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
 
-export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[] => {
-  return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
-});
+/** What the schemas under a keyword are about; under all others they are about the same value. */
+const ABOUT = new Map<string, SchemaPart['about']>([
+  ['properties', 'named'],
+  ['patternProperties', 'fields'],
+  ['propertyNames', 'fields'],
+  ['additionalProperties', 'rest'],
+  ['unevaluatedProperties', 'rest'],
+  ['prefixItems', 'placed'],
+  ['items', 'items'],
+  ['additionalItems', 'items'],
+  ['unevaluatedItems', 'items'],
+  ['contains', 'items'],
+  ['$defs', 'definition'],
+  ['definitions', 'definition'],
+]);
 
-export function isMarkedSecret(node: JsonSchema): boolean {
-  return node.writeOnly === true || node.format === 'password' || node['x-secret'] === true;
+export interface SchemaPart {
+  /** `named` and `placed`: one field or item, by its step. `rest`: fields that are not named. */
+  readonly about: 'same' | 'named' | 'fields' | 'rest' | 'placed' | 'items' | 'definition';
+  readonly step?: string | number | undefined;
+  readonly node: JsonSchema;
 }
 
-/**
- * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also
- * where it stands on one of several forms, on the items of a list, or behind a `$ref`.
- */
-export function secretArgumentNames(schema: JsonSchema): string[] {
-  const names = new Set<string>();
-  const visited = new Map<JsonSchema, Set<string | undefined>>();
-  const childrenOnce = oncePer(childrenOf);
-  const visit = (node: unknown, argument: string | undefined): void => {
-    const visits = isObject(node) ? (visited.get(node) ?? new Set()) : undefined;
-    if (!isObject(node) || !visits || visits.has(argument)) return;
-    visited.set(node, visits.add(argument));
-    if (argument !== undefined && isMarkedSecret(node)) names.add(argument);
-    if (typeof node.$ref === 'string') visit(resolveReference(schema, node.$ref), argument);
-    for (const { keyword, step, value } of childrenOnce(node)) {
-      // A definition belongs to the arguments that refer to it.
-      const isDefinition = keyword === '$defs' || keyword === 'definitions';
-      visit(value, isDefinition ? undefined : keyword === 'properties' ? String(step) : argument);
-    }
-  };
-  visit(schema, undefined);
-  return [...names];
+/** The schemas inside a node, and those that it refers to. */
+export function partsOf(node: JsonSchema, root: JsonSchema): SchemaPart[] {
+  const references = [node.$ref, node.$dynamicRef].filter((word) => typeof word === 'string');
+  const parts = childrenOf(node).map(({ keyword, step, value }) => {
+    const about = ABOUT.get(keyword) ?? 'same';
+    return { about: about === 'items' && step !== undefined ? 'placed' : about, step, node: value } as const;
+  });
+  const targets = references.map((one) => ({ about: 'same', node: resolveReference(root, one) }) as const);
+  return [...targets, ...parts].flatMap(({ node: inner, ...part }) =>
+    isObject(inner) ? [{ ...part, node: inner }] : [],
+  );
 }

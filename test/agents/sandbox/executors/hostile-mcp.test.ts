@@ -244,6 +244,36 @@ it('what a server says when it fails is told to its caller, and not to all who a
   await sandbox.close();
 });
 
+it.each<[string, Answers, string]>([
+  [
+    'answers each with an error',
+    { 'tools/call': (response) => response.writeHead(500).end() },
+    'answered with HTTP 500',
+  ],
+  ['answers none', {}, 'did not answer in time'],
+])('a server that takes calls and %s is left alone for a while, till one is answered', async (_, answers, why) => {
+  const handlers = { ...answers };
+  let clock = 0;
+  const executor = createMcpExecutor({ bad: await serve(handlers) }, { now: () => clock });
+  const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server: 'bad', tool: 'x' } } });
+  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 300 } });
+  const call = () => sandbox.run({ tool, arguments: {} });
+  // Calls at once are one failure.
+  await Promise.all([call(), call(), call(), call(), call()]);
+  expect(executor.whyDown?.(tool)).toBeUndefined();
+  for (let tries = 0; tries < 20 && executor.whyDown?.(tool) === undefined; tries++) await call();
+  expect(executor.whyDown?.(tool)).toBe(`The MCP server "bad" is down: it ${why}. It may be started again in 1 s`);
+  expect(executor.health?.()).toEqual(new Map([['bad', why]]));
+  expect(await call()).toMatchObject({ code: 'tool_unavailable', reason: expect.stringContaining('is down') });
+  clock = 1_000;
+  Object.assign(handlers, {
+    'tools/call': (response: ServerResponse, id: number) => answer(response, id, { content: [] }),
+  });
+  for (let tries = 0; tries < 20 && !(await call()).ok; tries++) clock += 60_000;
+  expect(executor.health?.()).toEqual(new Map([['bad', undefined]]));
+  await sandbox.close();
+});
+
 it('no key of its configuration is in what a server says when it fails, or a library says of it', async () => {
   const keys = ['key-of-the-header', 'key-of-the-query', 'key-of-the-user'];
   const echo: RequestListener = async (request, response) => {

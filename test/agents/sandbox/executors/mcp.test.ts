@@ -146,6 +146,8 @@ describe('what an MCP server asks while it works on a call', () => {
       return { action: 'accept', content: { day: 'Monday' } };
     });
     const limits = { timeoutMs: 500 };
+    // Its start is not in that time.
+    await call('pid');
     expect(await call('ask', { input: form(), onQuestion, limits })).toMatchObject({ output: { action: 'accept' } });
     onQuestion.mockImplementation(async () => ({ action: 'decline' }));
     const said = await call('ask_often', { input: { times: 21, form: form() }, onQuestion });

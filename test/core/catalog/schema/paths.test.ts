@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  fits,
-  type Subschema,
-  secretArgumentNames,
-  secretNamesOf,
-  subschemaAt,
-} from '../../../../src/core/catalog/schema/paths.js';
+import { fits, type Subschema, subschemaAt } from '../../../../src/core/catalog/schema/paths.js';
+import { secretArgumentNames, secretNamesOf } from '../../../../src/core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
 

@@ -30,10 +30,11 @@ export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
     .map(([scheme, variable]) => ({ origin, scheme, variable }));
 }
 
-/** The first way in whose secrets are all configured; without any where the document asks for none. */
+/** The first way in whose secrets are all configured; without any only where the document lets it, and no other is. */
 export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
   const ways = target.security ?? [[]];
-  const way = ways.find((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
+  const usable = ways.filter((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
+  const way = usable.find((credentials) => credentials.length > 0) ?? usable[0];
   if (!way) {
     const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
     if (needed === '') return fail('secret_missing', 'The operation needs a kind of security that is not supported.');
@@ -62,7 +63,9 @@ function withSecret(request: HttpRequest, { in: place, name, form }: Credential,
   const text = form === 'bearer' ? `Bearer ${value}` : form === 'basic' ? `Basic ${toBase64(value)}` : value;
   if (place === 'query') {
     const url = new URL(request.url);
-    url.searchParams.set(name, text);
+    const others = url.search.slice(1).split('&');
+    const kept = others.filter((pair) => pair !== '' && !new URLSearchParams(pair).has(name));
+    url.search = [...kept, new URLSearchParams({ [name]: text })].join('&');
     return { ...request, url };
   }
   if (place === 'header') return { ...request, headers: { ...request.headers, [name.toLowerCase()]: text } };

@@ -81,12 +81,13 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
         // As those of the arguments, they stay with the host of the document.
         headers: { accept: 'application/json, */*;q=0.5', ...traceHeaders(), ...built.request.headers },
       };
-      const withCredentials = credentials.apply;
+      const { apply: withCredentials, mask } = credentials;
       try {
         const followed = await follow(request, { guard, allowedOrigins, withCredentials, maxBytes, signal });
-        return followed.ok ? readAnswer(followed.answer, { mask: credentials.mask, maxBytes }) : followed;
+        if (!followed.ok) return { ...followed, reason: mask(followed.reason) };
+        return readAnswer(withMaskedHeaders(followed.answer, mask), { mask, maxBytes });
       } catch (error) {
-        return ofNetwork(error, server, credentials.mask);
+        return ofNetwork(error, server, mask);
       }
     },
   };
@@ -133,6 +134,12 @@ function originOf(text: string): string {
   return new URL(text).origin;
 }
 
+/** A server may repeat what it was sent in any of them. */
+function withMaskedHeaders(answer: HttpAnswer, mask: (text: string) => string): HttpAnswer {
+  const headers = Object.entries(answer.headers).map(([name, value]) => [name, mask(value)]);
+  return { ...answer, headers: Object.fromEntries(headers) };
+}
+
 // The answer of a server as the output of a tool: JSON parsed, text as text, other bytes as base64; never a secret.
 
 export interface ReadAnswerOptions {
@@ -155,7 +162,8 @@ export function readAnswer(answer: HttpAnswer, { mask, maxBytes }: ReadAnswerOpt
   const type = answer.headers['content-type'] ?? '';
   if (JSON_TYPE.test(type)) return parseJson(mask(textOf(answer)));
   if (TEXT.test(type) || type === '') return { ok: true, output: mask(textOf(answer)) };
-  const output = { contentType: type, base64: answer.body.toString('base64') };
+  const bytes = Buffer.from(mask(answer.body.toString('latin1')), 'latin1');
+  const output = { contentType: type, base64: bytes.toString('base64') };
   return { ok: true, output, notes: [`the server sent ${type}; its bytes are given as base64`] };
 }
 
@@ -171,7 +179,8 @@ function toFailure(answer: HttpAnswer, mask: (text: string) => string): CallFail
   const { status, headers } = answer;
   const words = mask(textOf(answer)).trim().slice(0, MAX_ERROR_CHARACTERS);
   const said = words === '' ? '' : `: ${words}`;
-  const wait = headers['retry-after'] === undefined ? '' : ` It asks to wait ${headers['retry-after']} s.`;
+  const seconds = /^\d{1,9}$/u.exec(headers['retry-after'] ?? '');
+  const wait = seconds ? ` It asks to wait ${seconds} s.` : '';
   const reason = `The server answered with HTTP ${status}${said}.${wait}`;
   if (BUSY.has(status)) return fail('tool_unavailable', reason);
   return fail(LOST.has(status) ? 'connection_lost' : 'tool_failed', reason);

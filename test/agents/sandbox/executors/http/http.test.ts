@@ -88,6 +88,7 @@ describe('an operation of an OpenAPI document', () => {
     ['404', { ok: false, code: 'tool_failed', reason: 'The server answered with HTTP 404: {"error":"no 404"}.' }],
     ['429', { ok: false, code: 'tool_unavailable' }],
     ['503', { ok: false, code: 'tool_unavailable' }],
+    ['wait', { ok: false, reason: 'The server answered with HTTP 503. It asks to wait 7 s.' }],
     ['504', { ok: false, code: 'connection_lost' }],
     ['reset', { ok: false, code: 'connection_lost' }],
   ])('may answer in any way: %s', async (what, expected) => {
@@ -162,6 +163,29 @@ describe('the secret of an operation', () => {
       reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (http.secrets, for key) is not set'),
     });
     expect(api.requests).toEqual([]);
+  });
+
+  it.each(['busy', 'typed'])('comes back in no header, body or place of a redirect: %s', async (what) => {
+    const echoed = await call('redirect', { to: `/answer/${what}` }, { secrets: allSecrets() });
+    const sentOn = await call('redirect', { to: `http://x.test/${SECRET}` }, { secrets: allSecrets() });
+    const shown = JSON.stringify([echoed, sentOn]);
+    for (const form of [
+      SECRET,
+      Buffer.from(SECRET).toString('base64'),
+      Buffer.from(`0Bearer ${SECRET}`).toString('base64'),
+    ])
+      expect(shown).not.toContain(form);
+    expect(sentOn).toMatchObject({ code: 'redirect_refused' });
+  });
+
+  it('leaves the rest of the query as the document wants it', async () => {
+    await call('list', { ids: ['a', 'b'] }, { secrets: allSecrets() });
+    expect(api.requests[0]?.url).toMatch(/^\/list\?ids=a,b&api_key=k3y/u);
+  });
+
+  it('that is optional is sent where it is configured, wherever the document names it', async () => {
+    for (const name of ['open', 'free']) await call(name, {}, { secrets: allSecrets() });
+    expect(api.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${SECRET}`, `Bearer ${SECRET}`]);
   });
 
   it('that is optional may be missing', async () => {

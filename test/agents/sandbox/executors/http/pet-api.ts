@@ -49,6 +49,14 @@ const PATHS = {
   '/secret': { get: { operationId: 'echo', security: [{ key: [] }] } },
   '/basic': { get: { operationId: 'basic', security: [{ login: [] }] } },
   '/query': { get: { operationId: 'queryKey', security: [{ inQuery: [], cookie: [] }] } },
+  '/free': { get: { operationId: 'free', security: [{}, { key: [] }] } },
+  '/list': {
+    get: {
+      operationId: 'list',
+      parameters: [{ name: 'ids', in: 'query', explode: false, schema: { type: 'array' } }],
+      security: [{ inQuery: [] }],
+    },
+  },
   '/open': { get: { operationId: 'open', security: [{ key: [] }, {}] } },
   '/answer/{what}': {
     get: { operationId: 'answer', parameters: [{ name: 'what', in: 'path', schema: { type: 'string' } }] },
@@ -78,6 +86,8 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   const [, route = '', what = ''] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
   if (route === 'redirect') return void response.writeHead(302, { location: decodeURIComponent(what) }).end();
+  const { authorization = '' } = request.headers;
+  if (['free', 'list'].includes(route)) return void json({ url: request.url, headers: request.headers });
   if (route === 'secret' || route === 'basic' || route === 'query' || route === 'open')
     return void json({ url: request.url, headers: request.headers });
   if (route === 'pets') return void json({ id: decodeURIComponent(what) });
@@ -86,6 +96,12 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
       return void response.writeHead(200, { 'content-type': 'text/plain; charset=gbk' }).end(Buffer.from([0xcb, 0xae]));
     case 'bytes':
       return void response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 3]));
+    case 'busy':
+      return void response.writeHead(503, { 'retry-after': authorization }).end();
+    case 'wait':
+      return void response.writeHead(503, { 'retry-after': '7' }).end();
+    case 'typed':
+      return void response.writeHead(200, { 'content-type': `x/${authorization}` }).end(`0${authorization}`);
     case 'nothing':
       return void response.writeHead(204).end();
     case 'broken-json':
