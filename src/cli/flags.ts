@@ -58,17 +58,22 @@ function readValue(text: string): unknown {
 
 /** As text. */
 export function calendarDay(text: string): string {
-  const day = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
-  const isThere = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-  if (!isThere) throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
-  return text;
+  if (/^\d{4}-\d{2}-\d{2}$/u.test(text) && timeOf(text)) return text;
+  throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
 }
 
-/** A day is its beginning in UTC. */
+/** To any precision, as stored times are written; a day is its beginning in UTC. */
 export function instant(text: string): string {
-  const whole = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text;
-  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u.test(whole) && !Number.isNaN(Date.parse(whole))) return whole;
+  const time = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/u.test(text) ? timeOf(text) : undefined;
+  if (time) return time;
   throw new InvalidArgumentError('write it as 2026-11-01 or 2026-11-01T00:00:00Z.');
+}
+
+/** Undefined for 30 February, which is read as a day of March. */
+function timeOf(text: string): string | undefined {
+  const time = new Date(text);
+  const written = Number.isNaN(time.getTime()) ? '' : time.toISOString();
+  return written.startsWith(text.slice(0, 10)) ? written : undefined;
 }
 
 export function wholeNumber(text: string): number {
