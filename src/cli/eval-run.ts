@@ -13,7 +13,7 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
+import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { makeOut } from './out-folder.js';
 import { printable, renderJson } from './output.js';
@@ -23,12 +23,15 @@ import { renderRun } from './render-eval.js';
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
-  await refuseOtherRuns(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
+    const { only = 'all', repeat: repeats, prices } = flags;
+    const ids = new Set<string>();
+    if (bars.length > 0) for await (const { id } of setup.source.cases()) ids.add(id);
+    await refuseUnjudged(bars, { only, repeats, isPriced: prices !== undefined, ids });
     makeOut(out);
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>

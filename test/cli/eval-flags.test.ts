@@ -243,6 +243,12 @@ describe('refused, before anything is loaded', () => {
     ],
     ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
     ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
+    [
+      'a metric of one prompt for both',
+      ['tune', '--metric', 'recall'],
+      '--metric: "recall" says nothing about plan-st',
+    ],
+    ['a metric of repeats', ['tune', '--metric', 'pass^2'], '--metric: "pass^2" is no metric'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
     [
