@@ -81,7 +81,7 @@ async function runCases(
   { stop, cancel }: Interrupts,
 ): Promise<EvaluationEnd> {
   const { out, source, flags } = setup;
-  const start = startOf(setup, run, evaluator.model);
+  const start = startOf(setup, run, evaluator);
   const prices = setup.prices?.of(evaluator.model);
   const { planned: total, currency } = start;
   const progress = createEvaluationProgress({ total, currency, stream: process.stderr });

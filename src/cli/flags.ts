@@ -21,7 +21,7 @@ export const PLANNING = {
   ...STRICT,
   set: valued('--set <option=value>', 'an option of the planner; see winnow config keys; repeatable', assign),
   maxTools: valued('--max-tools <number>', 'most tools that the plan is made of', wholeNumber),
-  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assign),
+  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assignText),
   model: text('--model <name>', 'model at the endpoint, or in the local store'),
   baseUrl: text('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1'),
   apiKeyEnv: text('--api-key-env <variable>', 'name of the environment variable that holds the key'),
@@ -45,9 +45,18 @@ export type AgentFlags = FlagsOf<typeof AGENTS>;
 
 /** `defaults=off` -> `{defaults: false}`; numbers and true/false are read as such. */
 export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
+  const [name, value] = pairIn(text);
+  return { ...earlier, [name]: readValue(value) };
+}
+
+function assignText(text: string, earlier: Record<string, string> | undefined): Record<string, string> {
+  return { ...earlier, ...Object.fromEntries([pairIn(text)]) };
+}
+
+function pairIn(text: string): [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('write it as name=value.');
-  return { ...earlier, [text.slice(0, at).trim()]: readValue(text.slice(at + 1).trim()) };
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 function readValue(text: string): unknown {

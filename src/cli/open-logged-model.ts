@@ -1,4 +1,5 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
+
 import { join } from 'node:path';
 import { withCallLog } from '../agents/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
@@ -7,6 +8,7 @@ import type { Model } from '../core/model/model.js';
 import { cacheFolder } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { pairId } from '../eval/prices.js';
+import { hashOf, type Settings } from '../eval/run-summary.js';
 import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import type { PlanningFlags } from './flags.js';
@@ -17,12 +19,15 @@ export interface LoggedModel {
   readonly model: Model;
   /** Where its answers may be remembered. */
   readonly answers: AnswerCacheOptions;
+  readonly asked: Settings;
   close(): Promise<void>;
 }
 
 export interface AnsweringModels {
   /** Of both models, where there are two. */
   readonly id: string;
+  /** How each of them is asked. */
+  readonly asked: Settings;
   /** For planners that remember answers, or never do. */
   answering(remembers: boolean): AnsweringModel & { planning: AnsweringModel | undefined };
   close(): Promise<void>;
@@ -47,6 +52,7 @@ export async function openLoggedModel(
     return {
       model: withCallLog(model, callLog),
       answers: answersOf(settings),
+      asked: askedOf(settings),
       close: async () => {
         callLog.close();
         await model.close();
@@ -88,6 +94,7 @@ export async function openAnsweringModels(
     const as = (remembers: boolean, one: AnsweringModel) => (remembers ? one : { model: one.model });
     return {
       id: pairId(both.model.id, planning?.model.id),
+      asked: { selection: askedOf(settings), planning: planningSettings && askedOf(planningSettings) },
       answering: (remembers) => ({ ...as(remembers, both), planning: planning && as(remembers, planning) }),
       close,
     };
@@ -95,6 +102,12 @@ export async function openAnsweringModels(
     await close();
     throw error;
   }
+}
+
+/** What changes its answers, but for its address: a run goes on with the same. A body may hold a key: its hash stands for it. */
+function askedOf({ temperature, logprobs, contextTokens, extraBody }: ModelSettings): Settings {
+  const whole = { temperature: temperature || undefined, logprobs: logprobs || undefined, contextTokens };
+  return { ...whole, extraBody: extraBody && hashOf(extraBody) };
 }
 
 /** Two servers may have different models of one name, and one may be asked in different ways. */

@@ -117,7 +117,7 @@ export function promptPaths(
   flags: Pick<PlanningFlags, 'prompt'>,
   { prompts }: ConfigFile,
 ): NonNullable<PlannerParts['prompts']> {
-  return { ...prompts, ...texts(flags.prompt) };
+  return { ...prompts, ...flags.prompt };
 }
 
 interface ModelContext {
@@ -170,10 +170,6 @@ export async function openModel(
 export function plannerOptions(flags: PlanningFlags): OptionsInput {
   const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
   return given as OptionsInput;
-}
-
-function texts(values: Record<string, unknown> | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
 /** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */

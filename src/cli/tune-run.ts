@@ -71,8 +71,8 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   for (const notice of source.notices) stderr.write(`${notice}\n`);
   makeOut(out);
   const context = { flags, config, stderr, signal: signals.stop };
-  const { model, answers, close } = await openLoggedModel(tunedModelSettings(flags, config), context);
-  const parts = { suites, source, options, promptPaths, promptHashes, model, answers };
+  const { model, answers, asked, close } = await openLoggedModel(tunedModelSettings(flags, config), context);
+  const parts = { suites, source, options, promptPaths, promptHashes, model, answers, asked };
   try {
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     return await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, async () =>
@@ -108,6 +108,7 @@ interface Parts {
   promptHashes: Readonly<Record<string, string>>;
   model: Model;
   answers: AnswerCacheOptions;
+  asked: Settings;
 }
 
 async function tuneOptions(
@@ -134,11 +135,12 @@ async function tuneOptions(
 }
 
 function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Settings {
-  const { suites, source, options, promptHashes, model } = parts;
+  const { suites, source, options, promptHashes, model, asked } = parts;
   const { limit, sample, tag: tags } = flags;
   return toSettings({
     ...chosen,
     model: model.id,
+    asked,
     startedFrom: promptHashes,
     suites: hashesOfSets(suites, source),
     filter: { limit, sample, tags },

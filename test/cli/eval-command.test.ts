@@ -327,6 +327,22 @@ describe('refused, before a model is asked', () => {
     expect(await setup.keys()).toEqual(['c0#0']);
   });
 
+  it('a run that goes on with a model that is asked in another way, each setting named', async () => {
+    const config = (text: string) => {
+      const file = join(setup.folder, 'asked.yaml');
+      writeFileSync(file, text);
+      return ['--config', file];
+    };
+    await evaluate(['--limit', '1', ...config('model: { temperature: 0.5 }\nplanningModel: { temperature: 0.1 }\n')]);
+    const changed = 'model: { extraBody: { seed: 7 }, contextTokens: 9000 }\nplanningModel: { temperature: 0.2 }\n';
+    const { error } = await evaluate(['--limit', '2', '--resume', ...config(changed)]);
+    const message = String(error);
+    expect(message).toContain('asked.selection.temperature: 0.5 there, nothing here');
+    expect(message).toContain('asked.planning.temperature: 0.1 there, 0.2 here');
+    expect(message).toContain('asked.selection.contextTokens: nothing there, 9000 here');
+    expect(message).toMatch(/asked\.selection\.extraBody: nothing there, "[\da-f]{16}" here/u);
+  });
+
   it('a bad line, with its place', async () => {
     writeFileSync(join(setup.folder, 'set.cases.jsonl'), `${JSON.stringify(cases[0])}\n{"id":"c1","query":"q"}\n`);
     const { exitCode, error } = await evaluate();

@@ -251,11 +251,9 @@ describe('refused, before anything is loaded', () => {
     ['a metric of repeats', ['tune', '--metric', 'pass^2'], '--metric: "pass^2" is no metric'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
-    [
-      'options of the run at a worker',
-      ['worker', ...queue, '--set', 'fillTokens=0', '--max-tools', '3'],
-      '--set, --max-tools comes with each run',
-    ],
+    ['an option of the run at a worker', ['worker', ...queue, '--set', 'fillTokens=0'], "unknown option '--set'"],
+    ['a limit of the run at a worker', ['worker', ...queue, '--max-tools', '3'], "unknown option '--max-tools'"],
+    ['a name in place of a file', ['tune', '--prompt', 'select-tools=on'], 'The prompt file on can'],
   ])('%s', async (_, words, message) => {
     expect(await refusalOf(words)).toContain(message);
   });
