@@ -57,6 +57,13 @@ export function planningModelSettings(
   return { ...selection, ...given, ...(name === undefined ? {} : { modelFile: undefined }) };
 }
 
+/** Of the second opinion on a search. Undefined: none is wanted, or it is given by the model that plans. */
+export function rerankModelSettings({ rerank }: Pick<ConfigFile, 'rerank'>): ModelSettings | undefined {
+  const block = rerank?.enabled === true ? rerank.model : undefined;
+  if (block?.baseUrl !== undefined && block.name === undefined) throw unnamed('of searches ', 'rerank.model.name');
+  return block && blockSettings(block, { place: 'rerank.model' });
+}
+
 function unnamed(whose: string, places: string): WinnowError {
   return new WinnowError('invalid_option', `The endpoint ${whose}needs the name of a model: ${places}.`);
 }
@@ -71,7 +78,7 @@ interface BlockContext {
 }
 
 /** A block of the configuration file as it is. @throws WinnowError `invalid_option` for a variable that is not set */
-export function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
+function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
   const { baseUrl, name: model, file, apiKeyEnv, timeoutMs: callTimeoutMs, headers, ...others } = block;
   if (baseUrl !== undefined && file !== undefined)
     throw new WinnowError('invalid_option', `${place}: an endpoint and a file are two models: name one of them.`);

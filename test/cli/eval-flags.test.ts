@@ -56,6 +56,12 @@ describe('the flags of a run', () => {
       expect([await sample('2'), await sample('3')]).not.toEqual([first, first]);
     });
 
+    it('may begin with the mark that some editors write', async () => {
+      const file = join(setup.folder, 'set.cases.jsonl');
+      writeFileSync(file, `\uFEFF${readFileSync(file, 'utf8')}`);
+      expect((await evaluated(...SELECT)).ids).toHaveLength(8);
+    });
+
     it('are the first so many of a tag', async () => {
       rewriteCases((place) => ({ tags: [place % 2 === 0 ? 'even' : 'odd'] }));
       expect((await evaluated(...SELECT, '--tag', 'odd', '--limit', '3')).ids).toEqual(['c1', 'c3', 'c5']);
