@@ -4,8 +4,8 @@ import { createLocalDispatcher, type Dispatcher } from '../eval/evaluate.js';
 import type { Prices } from '../eval/prices.js';
 import type { Settings } from '../eval/run-summary.js';
 import { createSuitePlanners, type OnStablePart } from '../eval/suite.js';
+import { openAnsweringModels } from './answering-models.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
-import { openAnsweringModels } from './open-logged-model.js';
 
 export interface Evaluator {
   /** Id of the model, or of the two that share the work. */
