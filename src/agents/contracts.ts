@@ -9,6 +9,8 @@ import { RISKS, TOOL_TYPES } from '../core/catalog/tool.js';
 const MAX_NAMES = 64;
 const toolName = z.string().min(1).max(256);
 export const instantSchema = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds.');
+/** Of a query, to any precision; read in the form of stored times, since the two are compared as texts. */
+export const momentSchema = z.iso.datetime({ abort: true }).overwrite((text) => new Date(text).toISOString());
 export const riskSchema = z.enum(RISKS);
 const toolTypeSchema = z.enum(TOOL_TYPES);
 

@@ -9,6 +9,7 @@ import {
   callInputSchema,
   ENABLED_VIAS,
   instantSchema,
+  momentSchema,
   RANKED_BY,
   refusedSchema,
   riskSchema,
@@ -177,7 +178,7 @@ export const pageSchema = z.strictObject({
   session: z.string().min(1).optional(),
   user: z.string().min(1).optional(),
   tool: z.string().min(1).optional(),
-  since: z.iso.datetime().optional(),
+  since: momentSchema.optional(),
   limit: z.int().min(1).max(1_000).default(100),
 });
 export const auditQuerySchema = pageSchema.extend({

@@ -20,13 +20,13 @@ import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
 import { createCatalog } from '../core/catalog/catalog.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
-import { messageOf, WinnowError } from '../core/errors.js';
+import { messageOf } from '../core/errors.js';
 import { loadOptional } from '../core/optional-package.js';
 import type { Planner } from '../core/planner.js';
 import { openCatalog } from './catalog-setup.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
-import { blockSettings } from './model-settings.js';
+import { rerankModelSettings } from './model-settings.js';
 import { readConfig, redisOf, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
 import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
@@ -228,15 +228,10 @@ interface OpenOpinion {
 async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
   const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
   if (!model || !callLog) return { rerank: undefined, close: async () => {} };
-  const { model: block, ...given } = config.rerank ?? {};
+  const { model: _, ...given } = config.rerank ?? {};
   const settings = parseRerankSettings(given);
-  if (block?.baseUrl !== undefined && block.name === undefined)
-    throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
-  const context = { stderr, signal, localModels };
-  const own =
-    settings.enabled && block
-      ? withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), context), callLog)
-      : undefined;
+  const ofOwn = rerankModelSettings(config);
+  const own = ofOwn && withCallLog(await openModel(ofOwn, { stderr, signal, localModels }), callLog);
   const rerank = createRerank(own ?? model, {
     settings,
     prompts: promptPaths(flags, config),

@@ -1,6 +1,7 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
 
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -126,6 +127,7 @@ export async function openExecutors({
 }: ExecutorParts): Promise<OpenExecutors> {
   const toolsModule = flags.toolsModule ?? config.toolsModule;
   const { workerModule } = config;
+  requireModule('workerModule', workerModule);
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
   const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
   for (const name of Object.keys(functions).filter((one) => !names.has(one)))
@@ -149,6 +151,12 @@ export async function openExecutors({
     .update(JSON.stringify([servers, threads]))
     .digest('hex');
   return { executors, runnable, fingerprint };
+}
+
+/** @throws WinnowError `invalid_option` */
+export function requireModule(place: string, path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
+  throw new WinnowError('invalid_option', `${place}: there is no file ${path}. Correct the path, or leave it out.`);
 }
 
 /** A key that is missing is told now, and not only by the first call that fails. */

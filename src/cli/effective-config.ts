@@ -1,13 +1,17 @@
 /** What holds for a command: flags over environment over file over defaults, in the form of the file and without a secret. */
 
+import { loadSynonyms } from '../agents/search/source-synonyms.js';
 import { isObject } from '../core/catalog/schema/json.js';
-import { optionsSchema } from '../core/options.js';
+import { resolveOptions } from '../core/options.js';
+import { loadNamedPrompt, loadPrompts } from '../core/prompts/prompts.js';
 import { createKeyMask, MASK, maskKeysIn, withoutUrlKeys } from '../core/secret-forms.js';
 import { openPolicy } from './agents-setup.js';
 import { readAuth } from './auth-setup.js';
+import { requireModule } from './catalog-setup.js';
 import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
-import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
+import { configuredSecrets, modelSettings, planningModelSettings, rerankModelSettings } from './model-settings.js';
+import { counted } from './output.js';
 import { configPathOf, logLevelOf, readConfig, redisOf, storePlaceOf } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
 import { endpointOf } from './tracing.js';
@@ -26,7 +30,12 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
   const model = modelSettings(flags, config);
   const planningModel = planningModelSettings(config, model);
   const sections = await fillSections(config);
+  rerankModelSettings(config);
   readAuth(config.auth);
+  await readOwnFiles(flags, config);
+  const toolsModule = flags.toolsModule ?? config.toolsModule;
+  requireModule('toolsModule', toolsModule);
+  requireModule('workerModule', config.workerModule);
   const policy = flags.policy ?? config.policy;
   await openPolicy(policy);
   const store = storePlaceOf(flags, config);
@@ -37,7 +46,7 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
     strict: flags.strict ?? config.strict ?? false,
     model: withoutSecrets(model, config.model),
     planningModel: planningModel && withoutSecrets(planningModel, config.planningModel),
-    options: optionsSchema.parse({ ...config.options, ...plannerOptions(flags) }),
+    options: resolveOptions({ ...config.options, ...plannerOptions(flags) }),
     prompts: promptPaths(flags, config),
     logLevel: logLevelOf(config),
     store: store && ('file' in store ? store.file : store.url),
@@ -45,11 +54,24 @@ export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
     tracing: { endpoint: endpointOf(config) },
     rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
     policy,
-    toolsModule: flags.toolsModule ?? config.toolsModule,
+    toolsModule,
     callLog: flags.callLog ?? config.callLog ?? 'off',
     ...sections,
   };
   return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective))), withoutKeys) };
+}
+
+/**
+ * Prompts and synonyms of one's own, whether or not a command needs them.
+ * @returns how many there are, in words
+ * @throws WinnowError `prompt_invalid`, `invalid_option`
+ */
+export async function readOwnFiles(flags: Flags, config: ConfigFile): Promise<string> {
+  const prompts = promptPaths(flags, config);
+  loadPrompts(prompts);
+  loadNamedPrompt('rerank-tools', prompts['rerank-tools']);
+  if (config.synonyms !== undefined) await loadSynonyms(config.synonyms);
+  return `${counted(Object.keys(prompts).length, 'prompt')} of your own, synonyms: ${config.synonyms ?? 'none'}`;
 }
 
 /** Texts of any depth, and names of keys. */

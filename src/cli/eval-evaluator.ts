@@ -2,13 +2,16 @@
 import { createCaseRunner, type Judging } from '../eval/case-runner.js';
 import { createLocalDispatcher, type Dispatcher } from '../eval/evaluate.js';
 import type { Prices } from '../eval/prices.js';
+import type { Settings } from '../eval/run-summary.js';
 import { createSuitePlanners, type OnStablePart } from '../eval/suite.js';
+import { openAnsweringModels } from './answering-models.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
-import { openAnsweringModels } from './open-logged-model.js';
 
 export interface Evaluator {
   /** Id of the model, or of the two that share the work. */
   readonly model: string;
+  /** How it is asked. Undefined: the workers know. */
+  readonly asked?: Settings;
   dispatcher(parts: DispatcherParts): Dispatcher;
   close(): Promise<void>;
 }
@@ -24,9 +27,10 @@ export async function openLocalEvaluator(
   { flags, config, suites, options, prompts }: EvaluationSetup,
   context: SetupContext,
 ): Promise<Evaluator> {
-  const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: flags.cache });
+  const { id, asked, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: flags.cache });
   return {
     model: id,
+    asked,
     dispatcher({ judging, prices, onStablePart }) {
       const parts = { ...answering(true), options, prompts, onStablePart };
       const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);

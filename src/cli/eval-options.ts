@@ -1,8 +1,18 @@
-/** The flags of `winnow eval`; those about cases and runs are also of `winnow tune`. */
+/** The flags of `winnow eval` and `winnow tune`; those about cases and runs are of both. */
 import { InvalidArgumentError } from 'commander';
 import { WinnowError } from '../core/errors.js';
+import type { Shares } from '../eval/tune/split-cases.js';
 import { choice, type FlagsOf, list, text, toggle, typed, untoggle, valued, withDefault } from './command.js';
-import { assign, calendarDay, JSON_OUTPUT, PLANNING, type PlanningFlags, UNITS_IN_MS, wholeNumber } from './flags.js';
+import {
+  assign,
+  calendarDay,
+  duration,
+  JSON_OUTPUT,
+  PLANNING,
+  type PlanningFlags,
+  UNITS_IN_MS,
+  wholeNumber,
+} from './flags.js';
 
 /** Where runs go without `--out`, and where `history` looks. */
 export const RUNS_FOLDER = '.winnow/eval';
@@ -66,6 +76,30 @@ export const EVAL = {
 };
 export type EvalFlags = FlagsOf<typeof EVAL>;
 
+const DEFAULT_BUDGET = '30m';
+
+export const TUNE = {
+  ...CASES,
+  metric: text('--metric <name>', 'what is to rise, such as right (default: recall; for plans a mean of four)'),
+  budget: withDefault(
+    valued('--budget <time>', 'time for all, such as 90s, 30m or 2h', duration),
+    duration(DEFAULT_BUDGET),
+    DEFAULT_BUDGET,
+  ),
+  maxCalls: valued('--max-calls <number>', 'at most so many model calls (default: no bound)', wholeNumber),
+  maxTokensGrowth: withDefault(
+    valued('--max-tokens-growth <share>', 'how much longer a prompt as it is sent may become, such as 20%', share),
+    0.2,
+  ),
+  rounds: withDefault(valued('--rounds <number>', 'at most so many rounds a prompt', wholeNumber), 6),
+  tries: withDefault(
+    valued('--tries <number>', 'sets of examples and wordings that are tried in a round, each', wholeNumber),
+    4,
+  ),
+  split: valued('--split <shares>', 'of training, choosing and held-back cases (default: 30,40,30)', shares),
+};
+export type TuneFlags = FlagsOf<typeof TUNE>;
+
 export const DEFAULT_WINDOW = 200;
 /** What `winnow eval --queue` and `winnow worker` need besides Winnow. */
 export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
@@ -116,4 +150,18 @@ export function expandSet(set: Readonly<Record<string, unknown>> | undefined): R
     return `${name}=${value}`.split(',').flatMap((part) => Object.entries(assign(part.trim(), undefined)));
   });
   return Object.fromEntries(values);
+}
+
+function share(words: string): number {
+  const [, amount, percent] = /^(\d+(?:\.\d+)?)(%?)$/u.exec(words.trim()) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError('write it as 20% or 0.2.');
+  return Number(amount) / (percent === '%' ? 100 : 1);
+}
+
+function shares(words: string): Shares {
+  const [training, choosing, heldBack, ...more] = words.split(',').map(Number);
+  const given = [training, choosing, heldBack];
+  if (more.length > 0 || given.some((value) => value === undefined || !(value > 0) || !Number.isFinite(value)))
+    throw new InvalidArgumentError('write three numbers above 0, such as 30,40,30.');
+  return { training: training ?? 0, choosing: choosing ?? 0, heldBack: heldBack ?? 0 };
 }

@@ -1,11 +1,14 @@
 /** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
+
 import { readVersion } from '../core/environment.js';
 import { loadOptional } from '../core/optional-package.js';
+import { pairId } from '../eval/prices.js';
+import type { ConfigFile } from './config-file.js';
 import type { Evaluator } from './eval-evaluator.js';
 import { DEFAULT_WINDOW, QUEUE_PACKAGES } from './eval-options.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
-import { isStoreName } from './model-settings.js';
+import { isStoreName, modelPlaceOf } from './model-settings.js';
 
 export interface QueueContext {
   onNotice: (text: string) => void;
@@ -23,10 +26,10 @@ export async function openQueueEvaluator(
 ): Promise<Evaluator> {
   const { openQueueCommand } = await loadOptional(() => import('../eval/queue/queue-command.js'), QUEUE_PACKAGES);
   const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');
-  const { flags, suites, options, promptHashes } = setup;
+  const { flags, config, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
   const { earlier, name, startedAt, judging } = run;
-  const model = earlier?.model ?? flags.model;
+  const model = earlier?.model ?? modelNameOf(flags, config);
   // Which file a name of the store stands for is known where the file lies.
   const isName = model !== undefined && isStoreName(model);
   const lostAfterMs = lostAfter === undefined ? undefined : lostAfter * 1_000;
@@ -61,4 +64,12 @@ export async function openQueueEvaluator(
     command.close();
     throw error;
   }
+}
+
+/** As workers call theirs. Undefined: the first of them says it, also where a file is meant, which only a worker can read. */
+function modelNameOf(flags: EvaluationSetup['flags'], config: ConfigFile): string | undefined {
+  const { name, file } = modelPlaceOf(flags, config);
+  const { planningModel } = config;
+  if (name === undefined || file !== undefined) return flags.model;
+  return pairId(name, planningModel && (planningModel.name ?? name));
 }

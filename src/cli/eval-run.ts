@@ -1,7 +1,4 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
-import { join } from 'node:path';
-import { toWinnowError, WinnowError } from '../core/errors.js';
-import { withLock } from '../core/model/store/model-file.js';
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { type BarResult, parseGate } from '../eval/gate.js';
 import { writeOutputs } from '../eval/outputs.js';
@@ -13,9 +10,9 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
+import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
-import { makeOut } from './out-folder.js';
+import { interrupted, runInFolder } from './out-folder.js';
 import { printable, renderJson } from './output.js';
 import { renderRun } from './render-eval.js';
 
@@ -23,20 +20,16 @@ import { renderRun } from './render-eval.js';
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
-  await refuseOtherRuns(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
-    makeOut(out);
-    const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
-    const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
-      runInFolder(setup, signals),
-    ).catch((error) => {
-      // While another process is waited for, the model is loaded, or no worker has come.
-      throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
-    });
+    const { only = 'all', repeat: repeats, prices } = flags;
+    const ids = new Set<string>();
+    if (bars.length > 0) for await (const { id } of setup.source.cases()) ids.add(id);
+    await refuseUnjudged(bars, { only, repeats, isPriced: prices !== undefined, ids });
+    const end = await runInFolder(out, signals.stop, () => runSetup(setup, signals));
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);
     await finish(out, { end, gate, json: flags.json ?? false });
@@ -49,7 +42,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
   }
 }
 
-async function runInFolder(setup: EvaluationSetup, signals: Interrupts): Promise<EvaluationEnd> {
+async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<EvaluationEnd> {
   const run = await identifyRun(setup);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const signal = signals.stop;
@@ -78,7 +71,7 @@ async function runCases(
   { stop, cancel }: Interrupts,
 ): Promise<EvaluationEnd> {
   const { out, source, flags } = setup;
-  const start = startOf(setup, run, evaluator.model);
+  const start = startOf(setup, run, evaluator);
   const prices = setup.prices?.of(evaluator.model);
   const { planned: total, currency } = start;
   const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
@@ -111,8 +104,4 @@ async function finish(out: string, { end: { summary }, gate, json }: Finish): Pr
   const report = await writeOutputs(out, summary, gate);
   process.stdout.write(`${json ? renderJson({ ...summary, gate }) : printable(withGate(renderRun(summary), gate))}\n`);
   process.stderr.write(`${report}\n`);
-}
-
-function interrupted(out: string): WinnowError {
-  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
 }

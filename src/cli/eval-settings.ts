@@ -1,5 +1,4 @@
 /** What a run is done with: kept in its summary, and compared when it goes on. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Judging } from '../eval/case-runner.js';
@@ -7,12 +6,14 @@ import { hasRun, withRun } from '../eval/run-store.js';
 import {
   dayOf,
   hashesOfSets,
+  hashOf,
   type RunStart,
   type RunSummary,
   refuseOtherSettings,
   type Settings,
   toSettings,
 } from '../eval/run-summary.js';
+import type { Evaluator } from './eval-evaluator.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
 
@@ -39,8 +40,9 @@ export async function identifyRun({ out, flags, options }: EvaluationSetup): Pro
 }
 
 /** @throws WinnowError `invalid_option` naming each setting in which the run that goes on differs */
-export function startOf(setup: EvaluationSetup, run: RunIdentity, model: string): RunStart {
-  const settings = settingsOf(setup, run.judging, model);
+export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Evaluator): RunStart {
+  const { model } = evaluator;
+  const settings = settingsOf(setup, run.judging, evaluator);
   if (run.earlier) refuseOtherSettings('run', run.earlier.settings, settings);
   const { source, flags, promptHashes, prices, suites } = setup;
   return {
@@ -64,21 +66,21 @@ export function startOf(setup: EvaluationSetup, run: RunIdentity, model: string)
 function settingsOf(
   { flags, suites, source, options, promptHashes }: EvaluationSetup,
   { today, ignoreCase, distractors, seed }: Judging,
-  model: string,
+  { model, asked }: Evaluator,
 ): Settings {
   const { only, repeat, limit, sample, tag, failingOf, prices } = flags;
   return toSettings({
     only: only ?? 'all',
     repeat,
     model,
+    asked,
     prompts: promptHashes,
     suites: hashesOfSets(suites, source),
     filter: { limit, sample, seed, tags: tag, failingOf },
     distractors,
     today,
     ignoreCase,
-    prices:
-      prices === undefined ? undefined : createHash('sha256').update(readFileSync(prices)).digest('hex').slice(0, 16),
+    prices: prices && hashOf(readFileSync(prices, 'utf8')),
     options,
   });
 }

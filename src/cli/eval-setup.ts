@@ -2,28 +2,33 @@
 
 import { createLogger } from '../agents/logging/logger.js';
 import { WinnowError } from '../core/errors.js';
-import { type Options, resolveOptions } from '../core/options.js';
+import { type Options, type OptionsInput, resolveOptions } from '../core/options.js';
 import { type CaseFilter, type CaseSource, openCases } from '../eval/case-source.js';
 import { loadPrices, type PriceTable } from '../eval/prices.js';
 import { withRun } from '../eval/run-store.js';
 import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
+import type { FlagsOf } from './command.js';
 import type { ConfigFile } from './config-file.js';
-import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
+import { type CASES, type EvalFlags, expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
 
-export interface EvaluationSetup {
-  readonly flags: EvalFlags;
+/** Of `winnow eval` and `winnow tune`. */
+export interface CasesSetup {
   readonly config: ConfigFile;
   /** Folder of the run. */
   readonly out: string;
   readonly options: Options;
-  readonly prompts: SuitePlannerOptions['prompts'];
+  readonly prompts: NonNullable<SuitePlannerOptions['prompts']>;
   readonly promptHashes: Readonly<Record<string, string>>;
   readonly suites: readonly Suite[];
   readonly source: CaseSource;
+}
+
+export interface EvaluationSetup extends CasesSetup {
+  readonly flags: EvalFlags;
   readonly prices: PriceTable | undefined;
 }
 
@@ -32,30 +37,39 @@ export interface SetupContext {
   signal: AbortSignal;
 }
 
-export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: SetupContext): Promise<EvaluationSetup> {
+interface CasesContext extends SetupContext {
+  /** Options that win over those of flags and file. Default: none. */
+  more?: OptionsInput;
+  filter?: Pick<CaseFilter, 'ids' | 'needsCandidates'>;
+}
+
+export async function setUpCases(
+  kind: 'eval' | 'tune',
+  flags: FlagsOf<typeof CASES>,
+  { stderr, signal, more, filter }: CasesContext,
+): Promise<CasesSetup> {
   const config = await readConfig(flags);
-  const out = chooseOut('eval', RUNS_FOLDER, flags);
-  const options = optionsOf(flags, config);
+  const out = chooseOut(kind, flags);
+  const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
+  const options = resolveOptions({ ...config.options, ...given, ...more });
   const prompts = promptPaths(flags, config);
   const promptHashes = promptHashesOf(prompts);
-  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
   const logger = createLogger({ level: logLevelOf(config) });
   const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
   const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal });
-  const source = await openCases(suites, await filterOf(flags));
+  const { tag: tags, sample, seed, limit } = flags;
+  const source = await openCases(suites, { tags, sample, seed, limit, ...filter });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
-  return { flags, config, out, options, prompts, promptHashes, suites, source, prices };
+  return { config, out, options, prompts, promptHashes, suites, source };
 }
 
-function optionsOf(flags: EvalFlags, config: ConfigFile): Options {
-  const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
-  return resolveOptions({ ...config.options, ...given, ...(flags.only === 'plan' ? PLANNING_ALONE : {}) });
-}
-
-async function filterOf(flags: EvalFlags): Promise<CaseFilter> {
-  const { tag: tags, sample, seed, limit, failingOf, distractors } = flags;
+export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): Promise<EvaluationSetup> {
+  const { failingOf, distractors, only } = flags;
   const ids = failingOf === undefined ? undefined : await failingIds(failingOf);
-  return { tags, ids, sample, seed, limit, needsCandidates: distractors !== undefined };
+  const filter = { ids, needsCandidates: distractors !== undefined };
+  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
+  const more = only === 'plan' ? PLANNING_ALONE : {};
+  return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags, prices };
 }
 
 /** Not right in one of its repeats, or ended with an error. */

@@ -7,8 +7,7 @@ import { parseGate } from '../eval/gate.js';
 import { writeComparisonJUnit, writeOutputs } from '../eval/outputs.js';
 import { renderComparisonPage } from '../eval/report/render-comparison.js';
 import { readHistory, readSummary, withRun } from '../eval/run-store.js';
-import { onlyOf } from '../eval/run-summary.js';
-import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
+import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate } from './gate-outcome.js';
 import { printable, renderJson } from './output.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
 import { renderRun } from './render-eval.js';
@@ -26,7 +25,7 @@ export interface ComparisonFlags extends FinishedRunFlags {
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
 export async function printComparison(first: string, second: string, flags: ComparisonFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
-  await refuseOtherRuns(bars, onlyOf(await readSummary(second)));
+  await refuseUnjudged(bars, judgedOf(await readSummary(second)));
   const comparison = await compareRuns(first, second);
   if (comparison.cases === 0)
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
@@ -55,7 +54,7 @@ export async function printHistory(folder: string, flags: FinishedRunFlags): Pro
 export async function writeReport(path: string, flags: FinishedRunFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   const earlier = await readSummary(path);
-  await refuseOtherRuns(bars, onlyOf(earlier));
+  await refuseUnjudged(bars, judgedOf(earlier));
   const { endedAt } = earlier;
   const now = endedAt === undefined ? undefined : new Date(endedAt);
   const summary = await withRun(path, (store) => summarise(store, earlier, now));

@@ -21,7 +21,7 @@ export const PLANNING = {
   ...STRICT,
   set: valued('--set <option=value>', 'an option of the planner; see winnow config keys; repeatable', assign),
   maxTools: valued('--max-tools <number>', 'most tools that the plan is made of', wholeNumber),
-  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assign),
+  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assignText),
   model: text('--model <name>', 'model at the endpoint, or in the local store'),
   baseUrl: text('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1'),
   apiKeyEnv: text('--api-key-env <variable>', 'name of the environment variable that holds the key'),
@@ -45,9 +45,18 @@ export type AgentFlags = FlagsOf<typeof AGENTS>;
 
 /** `defaults=off` -> `{defaults: false}`; numbers and true/false are read as such. */
 export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
+  const [name, value] = pairIn(text);
+  return { ...earlier, [name]: readValue(value) };
+}
+
+function assignText(text: string, earlier: Record<string, string> | undefined): Record<string, string> {
+  return { ...earlier, ...Object.fromEntries([pairIn(text)]) };
+}
+
+function pairIn(text: string): [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('write it as name=value.');
-  return { ...earlier, [text.slice(0, at).trim()]: readValue(text.slice(at + 1).trim()) };
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 function readValue(text: string): unknown {
@@ -58,17 +67,22 @@ function readValue(text: string): unknown {
 
 /** As text. */
 export function calendarDay(text: string): string {
-  const day = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
-  const isThere = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-  if (!isThere) throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
-  return text;
+  if (/^\d{4}-\d{2}-\d{2}$/u.test(text) && timeOf(text)) return text;
+  throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
 }
 
-/** A day is its beginning in UTC. */
+/** To any precision, as stored times are written; a day is its beginning in UTC. */
 export function instant(text: string): string {
-  const whole = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text;
-  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u.test(whole) && !Number.isNaN(Date.parse(whole))) return whole;
+  const time = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/u.test(text) ? timeOf(text) : undefined;
+  if (time) return time;
   throw new InvalidArgumentError('write it as 2026-11-01 or 2026-11-01T00:00:00Z.');
+}
+
+/** Undefined for 30 February, which is read as a day of March. */
+function timeOf(text: string): string | undefined {
+  const time = new Date(text);
+  const written = Number.isNaN(time.getTime()) ? '' : time.toISOString();
+  return written.startsWith(text.slice(0, 10)) ? written : undefined;
 }
 
 export function wholeNumber(text: string): number {

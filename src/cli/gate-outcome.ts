@@ -2,32 +2,58 @@
 import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
-import { readSummary } from '../eval/run-store.js';
+import { isOfStage } from '../eval/metrics.js';
+import { readSummary, withRun } from '../eval/run-store.js';
 import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import { renderGate } from './render-eval.js';
 
+/** What is known of a run before its first case. */
+export interface Judged {
+  only: Only;
+  repeats: number;
+  isPriced: boolean;
+  /** Ids of its cases. Undefined: they are not asked for. */
+  ids?: ReadonlySet<string>;
+}
+
+export function judgedOf(summary: RunSummary): Judged {
+  const { planned, cases, currency } = summary;
+  return { only: onlyOf(summary), repeats: planned / cases, isPriced: currency !== undefined };
+}
+
 /**
  * Before the first case: a bar that can't be judged should not cost a run.
- * @param only of the run that is judged
- * @throws WinnowError `invalid_option` for a bar whose run is not there, or judged another stage
+ * @throws WinnowError `invalid_option` for a metric that the run has no value of, and for another run that can't be compared
  */
-export async function refuseOtherRuns(bars: readonly Bar[], only: Only): Promise<void> {
+export async function refuseUnjudged(bars: readonly Bar[], judged: Judged): Promise<void> {
   for (const bar of bars) {
-    if (bar.kind !== 'noWorseThan') continue;
-    const other = onlyOf(await readNamedRun(bar));
-    if (other === only) continue;
-    const message = `--gate ${bar.text}: that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
-    throw new WinnowError('invalid_option', message);
+    const why = bar.kind === 'metric' ? whyNoValue(bar.metric, judged) : await whyNotBeside(bar.run, judged);
+    if (why !== undefined) throw new WinnowError('invalid_option', `--gate ${bar.text}: ${why}`);
   }
 }
 
 const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
 
-async function readNamedRun({ text, run }: Extract<Bar, { kind: 'noWorseThan' }>): Promise<RunSummary> {
+function whyNoValue(metric: string, { only, repeats, isPriced }: Judged): string | undefined {
+  if (!isOfStage(metric, only)) return `a run of ${STAGES[only]} has no value of it.`;
+  if (metric === 'cost' && !isPriced) return 'it needs --prices.';
+  const power = metric === 'flipRate' ? 2 : /^pass\^(\d+)$/u.exec(metric)?.[1];
+  const needed = power === undefined ? 1 : Math.max(2, Number(power));
+  return needed > repeats ? `it needs --repeat ${needed}.` : undefined;
+}
+
+async function whyNotBeside(run: string, { only, ids }: Judged): Promise<string | undefined> {
   try {
-    return await readSummary(run);
-  } catch (cause) {
-    throw new WinnowError('invalid_option', `--gate ${text}: ${toWinnowError(cause).message}`, { cause });
+    const other = onlyOf(await readSummary(run));
+    if (other !== only)
+      return `that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
+    if (!ids) return undefined;
+    return await withRun(run, async (store) => {
+      for await (const { id, outcome } of store.records()) if (outcome === 'answered' && ids.has(id)) return undefined;
+      return 'that run has no answer to a case of this one.';
+    });
+  } catch (error) {
+    return toWinnowError(error).message;
   }
 }
 

@@ -21,7 +21,8 @@ export async function readJson(what: string, file: string): Promise<unknown> {
 /** @param what begins the message, such as `--entities is`. @throws WinnowError `invalid_option` */
 export function parseJson(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
+    // Without the byte order mark of some editors, too.
+    return JSON.parse(text.trim());
   } catch (cause) {
     throw new WinnowError('invalid_option', `${what} not JSON: ${messageOf(cause)}`, { cause });
   }

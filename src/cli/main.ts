@@ -28,8 +28,10 @@ async function run(): Promise<number | string> {
 const STREAMS = [process.stdout, process.stderr];
 // Whoever reads no further (`| head`) is no fault of the command: a write then fails, and nothing is said.
 for (const stream of STREAMS)
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') return;
+    if (stream !== process.stderr) process.stderr.write(`winnow: the output can't be written (${code}).\n`);
+    process.exit(ERROR_TABLE.invalid_option.exitCode);
   });
 const exitCode = await run();
 // The end of the process throws away what a pipe has not taken yet.

@@ -12,12 +12,7 @@ const OPENAI = { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1
 
 /** @throws WinnowError `invalid_option` for an endpoint without a model, or a variable that is not set */
 export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
-  const environment = readEnvironment();
-  const ofFile = environment.modelFile === undefined ? config.model?.baseUrl : undefined;
-  const file =
-    flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
-  const name = flags.model ?? environment.model ?? config.model?.name;
-  const named = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? ofFile) : undefined);
+  const { name, file, baseUrl: named } = modelPlaceOf(flags, config);
   // The name of no model of the store, and a key of OpenAI's: theirs is meant.
   const isTheirs = named === undefined && file === undefined && name !== undefined && !isStoreName(name);
   const theirKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
@@ -26,6 +21,15 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
   const apiKey = ofFlag ?? theirKey ?? readVariable('WINNOW_API_KEY');
   return blockSettings({ ...blockFor(baseUrl, config), baseUrl, name, file }, { place: 'model', apiKey });
+}
+
+/** The first of flags, environment and file that names an endpoint or a file says which of the two it is. */
+export function modelPlaceOf(flags: Flags, { model = {} }: ConfigFile): Pick<ModelBlock, 'name' | 'file' | 'baseUrl'> {
+  const environment = readEnvironment();
+  const places = [flags, environment, { ...model, modelFile: model.file }];
+  const place = places.find(({ baseUrl, modelFile }) => baseUrl !== undefined || modelFile !== undefined);
+  const name = flags.model ?? environment.model ?? model.name;
+  return { name, file: place?.modelFile, baseUrl: place?.baseUrl };
 }
 
 /** The file's key, headers and body are for the file's own endpoint: no other one gets them. */
@@ -53,6 +57,13 @@ export function planningModelSettings(
   return { ...selection, ...given, ...(name === undefined ? {} : { modelFile: undefined }) };
 }
 
+/** Of the second opinion on a search. Undefined: none is wanted, or it is given by the model that plans. */
+export function rerankModelSettings({ rerank }: Pick<ConfigFile, 'rerank'>): ModelSettings | undefined {
+  const block = rerank?.enabled === true ? rerank.model : undefined;
+  if (block?.baseUrl !== undefined && block.name === undefined) throw unnamed('of searches ', 'rerank.model.name');
+  return block && blockSettings(block, { place: 'rerank.model' });
+}
+
 function unnamed(whose: string, places: string): WinnowError {
   return new WinnowError('invalid_option', `The endpoint ${whose}needs the name of a model: ${places}.`);
 }
@@ -67,8 +78,10 @@ interface BlockContext {
 }
 
 /** A block of the configuration file as it is. @throws WinnowError `invalid_option` for a variable that is not set */
-export function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
+function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
   const { baseUrl, name: model, file, apiKeyEnv, timeoutMs: callTimeoutMs, headers, ...others } = block;
+  if (baseUrl !== undefined && file !== undefined)
+    throw new WinnowError('invalid_option', `${place}: an endpoint and a file are two models: name one of them.`);
   // Where nothing is sent, no secret is needed.
   if (baseUrl === undefined) return { ...others, baseUrl, model, modelFile: file, callTimeoutMs, headers };
   const named = apiKey ?? (apiKeyEnv && requireVariable(apiKeyEnv, `${place}.apiKeyEnv`));

@@ -1,7 +1,8 @@
 /** The folder of `--out`: what can't be one, or holds something else than the run that is meant, is refused before anything runs. */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { WinnowError } from '../core/errors.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
+import { withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
 
@@ -21,11 +22,29 @@ export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
 }
 
-/** The folder that is given, else a new one in `parent`. @throws WinnowError `invalid_option`: see `checkOut` */
-export function chooseOut(kind: Kind, parent: string, flags: { out?: string; resume?: boolean }): string {
-  const out = flags.out ?? join(parent, new Date().toISOString().replace(/[:.]/gu, '-'));
+/** The folder that is given, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
+export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean }): string {
+  const out = flags.out ?? join('.winnow', kind, new Date().toISOString().replace(/[:.]/gu, '-'));
   checkOut(kind, out, flags);
   return out;
+}
+
+/**
+ * The work of a run in its folder, which is made; a second process waits.
+ * @throws WinnowError `invalid_option`; `cancelled` with what to do next; else what the work throws
+ */
+export async function runInFolder<T>(out: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  makeOut(out);
+  const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
+  try {
+    return await withLock(join(out, '.lock'), { signal, onWait }, work);
+  } catch (error) {
+    throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
+  }
+}
+
+export function interrupted(out: string): WinnowError {
+  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
 }
 
 /** Where the nearest folder above it can't hold it. */
@@ -46,8 +65,7 @@ function hasOnlyBegun(out: string): boolean {
   return existsSync(out) && readdirSync(out).every((name) => name.startsWith('.lock'));
 }
 
-/** @throws WinnowError `invalid_option` */
-export function makeOut(out: string): void {
+function makeOut(out: string): void {
   try {
     mkdirSync(out, { recursive: true });
   } catch (cause) {

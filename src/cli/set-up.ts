@@ -22,16 +22,20 @@ export interface ToolSetup extends LoadedTools {
   logger: Logger;
 }
 
-export interface PlanningSetup {
-  /** A planner over these tools; all of them share model and options. */
-  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
-  /** Of selection, and of planning where that has none of its own. Its calls go to the call log. */
+/** Their calls go to the call log. */
+export interface OpenModels {
+  /** Of selection, and of planning where that has none of its own. */
   model: Model;
   planningModel?: Model | undefined;
   /** Those that are open, for whoever opens one more. */
   localModels: LocalModels;
   callLog: CallLog;
   close(): Promise<void>;
+}
+
+export interface PlanningSetup extends OpenModels {
+  /** A planner over these tools; all of them share model and options. */
+  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
 }
 
 export interface Setup extends ToolSetup, PlanningSetup {
@@ -74,42 +78,13 @@ export async function readTools(
 export async function openPlanning(
   flags: PlanningFlags,
   config: ConfigFile,
-  { signal, stderr }: SetupParts,
+  context: ModelContext,
 ): Promise<PlanningSetup> {
-  const callLog = openCallLog(flags, config);
-  const localModels = createLocalModels();
-  const context = { stderr, signal, localModels };
-  const { model, planningModel, close } = await openModels(flags, config, context).catch((error) => {
-    callLog.close();
-    throw error;
-  });
-  const logged = withCallLog(model, callLog);
-  const loggedPlanning = planningModel && withCallLog(planningModel, callLog);
-  const parts = {
-    model: logged,
-    planningModel: loggedPlanning,
-    options: { ...config.options, ...plannerOptions(flags) },
-    prompts: promptPaths(flags, config),
-  };
-  return {
-    plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }),
-    model: logged,
-    planningModel: loggedPlanning,
-    localModels,
-    callLog,
-    close: async () => {
-      await close();
-      callLog.close();
-    },
-  };
-}
-
-export function openCallLog(flags: PlanningFlags, config: ConfigFile): CallLog {
-  return createCallLog({
-    destination: flags.callLog ?? config.callLog ?? 'off',
-    includesSecrets: config.callLogSecrets,
-    secrets: configuredSecrets(flags, config),
-  });
+  const models = await openModels(flags, config, context);
+  const { model, planningModel } = models;
+  const options = { ...config.options, ...plannerOptions(flags) };
+  const parts = { model, planningModel, options, prompts: promptPaths(flags, config) };
+  return { ...models, plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }) };
 }
 
 /** Files in place of the prompts that come with the package. */
@@ -117,7 +92,7 @@ export function promptPaths(
   flags: Pick<PlanningFlags, 'prompt'>,
   { prompts }: ConfigFile,
 ): NonNullable<PlannerParts['prompts']> {
-  return { ...prompts, ...texts(flags.prompt) };
+  return { ...prompts, ...flags.prompt };
 }
 
 interface ModelContext {
@@ -126,31 +101,36 @@ interface ModelContext {
   localModels?: LocalModels | undefined;
 }
 
-export interface OpenModels {
-  model: Model;
-  /** Undefined: `model` plans too. */
-  planningModel: Model | undefined;
-  /** Closes both. */
-  close(): Promise<void>;
-}
-
-/** All settings are read before the first model is opened. @throws WinnowError `invalid_option`, `model_unavailable` */
-async function openModels(flags: PlanningFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
-  const settings = modelSettings(flags, config);
-  const planningSettings = planningModelSettings(config, settings);
-  const model = await openModel(settings, context);
+/** @param one in place of both models. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export async function openModels(
+  flags: PlanningFlags,
+  config: ConfigFile,
+  context: ModelContext,
+  one?: ModelSettings,
+): Promise<OpenModels> {
+  // All settings are read before the first model is opened.
+  const settings = one ?? modelSettings(flags, config);
+  const planningSettings = one ? undefined : planningModelSettings(config, settings);
+  const callLog = createCallLog({
+    destination: flags.callLog ?? config.callLog ?? 'off',
+    includesSecrets: config.callLogSecrets,
+    secrets: configuredSecrets(flags, config),
+  });
+  const opened: { close(): unknown }[] = [callLog];
+  const close = async () => {
+    for (const last of opened.splice(0).reverse()) await last.close();
+  };
+  const localModels = createLocalModels();
+  const open = async (own: ModelSettings) => {
+    const model = await openModel(own, { ...context, localModels });
+    opened.push(model);
+    return withCallLog(model, callLog);
+  };
   try {
-    const planningModel = planningSettings && (await openModel(planningSettings, context));
-    return {
-      model,
-      planningModel,
-      close: async () => {
-        await model.close();
-        await planningModel?.close();
-      },
-    };
+    const model = await open(settings);
+    return { model, planningModel: planningSettings && (await open(planningSettings)), localModels, callLog, close };
   } catch (error) {
-    await model.close();
+    await close();
     throw error;
   }
 }
@@ -170,10 +150,6 @@ export async function openModel(
 export function plannerOptions(flags: PlanningFlags): OptionsInput {
   const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
   return given as OptionsInput;
-}
-
-function texts(values: Record<string, unknown> | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
 /** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */

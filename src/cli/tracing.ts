@@ -2,11 +2,12 @@
  * Traces over OTLP/HTTP, where the configuration or a variable of OpenTelemetry names a receiver. Its variables are read by its
  * own packages (OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_*).
  */
-import { context, DiagLogLevel, diag, ProxyTracerProvider, propagation, trace } from '@opentelemetry/api';
+import { context, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api';
 import type { Logger } from '../agents/logging/logger.js';
 import { readVariable, readVersion } from '../core/environment.js';
 import { messageOf, orAborted } from '../core/errors.js';
 import { loadOptional } from '../core/optional-package.js';
+import { isTracing } from '../core/spans.js';
 import type { ConfigFile } from './config-file.js';
 
 const PACKAGES = ['sdk-trace-node', 'exporter-trace-otlp-http', 'resources'].map((name) => `@opentelemetry/${name}`);
@@ -25,24 +26,20 @@ function ownEndpoint(): string | undefined {
 }
 
 /**
- * A service goes on without traces where a package is missing, and says so. An SDK that is in the process already stays.
- * @returns what sends the spans that are left, and ends it
+ * The work, with its spans sent until it ends. A service goes on without traces where a package is missing, and says so. An SDK
+ * that is in the process already stays.
  */
-export async function startTracing(config: ConfigFile, logger: Logger): Promise<() => Promise<void>> {
+export async function withTracing<T>(
+  { config, logger }: { config: ConfigFile; logger: Logger },
+  work: () => Promise<T>,
+): Promise<T> {
   const endpoint = endpointOf(config);
-  if (endpoint === undefined || isTraced()) return async () => {};
-  try {
-    return await openTracing(endpoint, logger);
-  } catch (error) {
+  const opened = endpoint === undefined || isTracing() ? undefined : openTracing(endpoint, logger);
+  const end = await opened?.catch((error: unknown) => {
     logger.warn(messageOf(error));
-    return async () => {};
-  }
-}
-
-/** By an SDK that was loaded before, for example by `--import`. */
-function isTraced(): boolean {
-  const provider = trace.getTracerProvider();
-  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('winnow') !== undefined;
+    return undefined;
+  });
+  return work().finally(end);
 }
 
 async function openTracing(endpoint: string, logger: Logger): Promise<() => Promise<void>> {

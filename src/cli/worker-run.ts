@@ -8,16 +8,16 @@ import { createCaseRunner } from '../eval/case-runner.js';
 import { type QueueWorkerOptions, serveQueue } from '../eval/queue/queue-worker.js';
 import type { QueuedRun } from '../eval/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../eval/suite.js';
+import { openAnsweringModels } from './answering-models.js';
 import type { ConfigFile } from './config-file.js';
 import { loadSuites } from './eval-suites.js';
 import type { PlanningFlags } from './flags.js';
-import { catchInterrupts } from './interrupts.js';
+import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { loadTools } from './load-tools.js';
 import { storeNameOf } from './model-settings.js';
-import { openAnsweringModels } from './open-logged-model.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { promptPaths } from './set-up.js';
-import { startTracing } from './tracing.js';
+import { withTracing } from './tracing.js';
 
 export interface WorkerFlags extends PlanningFlags {
   queue: string;
@@ -28,38 +28,40 @@ export interface WorkerFlags extends PlanningFlags {
 /** Returns when it was told to stop and its cases are done. @throws WinnowError, `cancelled` when told twice */
 export async function runWorker(flags: WorkerFlags): Promise<void> {
   const signals = catchInterrupts();
-  const onNotice = (text: string) => process.stderr.write(`${text}\n`);
-  let endTracing = async () => {};
   try {
     const config = await readConfig(flags);
-    endTracing = await startTracing(config, createLogger({ level: logLevelOf(config) }));
-    const prompts = promptPaths(flags, config);
-    const hashes = promptHashesOf(prompts);
-    const catalogs = await loadCatalogs(flags, config, signals.stop);
-    const context = { stderr: process.stderr, signal: signals.stop };
-    // Opened once for all runs: a file of answers allows one writer a process.
-    const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: true });
-    const called = { model: id, modelName: storeNameOf(id) };
-    const identity = { version: readVersion(), ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
-    const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
-      const parts = { ...answering(run.cache), options: run.options, prompts, onStablePart };
-      const planners = suitesOf(run, catalogs).map(([name, catalog]) => {
-        return [name, createSuitePlanners({ catalog }, parts)] as const;
-      });
-      const { only, ...judging } = run.judging;
-      return createCaseRunner({ ...judging, only, suites: new Map(planners) });
-    };
-    try {
-      const name = `${hostname()}:${process.pid}`;
-      const { queue: url, jobs: concurrency } = flags;
-      await serveQueue({ url, name, identity, createRunner, concurrency, ...signals, onNotice });
-      throwIfCancelled(signals.cancel);
-    } finally {
-      await close();
-    }
+    const logger = createLogger({ level: logLevelOf(config) });
+    await withTracing({ config, logger }, () => doCases(flags, config, signals));
   } finally {
-    await endTracing();
     signals.release();
+  }
+}
+
+async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }: Interrupts): Promise<void> {
+  const onNotice = (text: string) => process.stderr.write(`${text}\n`);
+  const prompts = promptPaths(flags, config);
+  const hashes = promptHashesOf(prompts);
+  const catalogs = await loadCatalogs(flags, config, stop);
+  // Opened once for all runs: a file of answers allows one writer a process.
+  const models = await openAnsweringModels(flags, config, { stderr: process.stderr, signal: stop, cache: true });
+  const { id, answering, close } = models;
+  const called = { model: id, modelName: storeNameOf(id) };
+  const identity = { version: readVersion(), ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
+  const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
+    const parts = { ...answering(run.cache), options: run.options, prompts, onStablePart };
+    const planners = suitesOf(run, catalogs).map(([name, catalog]) => {
+      return [name, createSuitePlanners({ catalog }, parts)] as const;
+    });
+    const { only, ...judging } = run.judging;
+    return createCaseRunner({ ...judging, only, suites: new Map(planners) });
+  };
+  try {
+    const name = `${hostname()}:${process.pid}`;
+    const { queue: url, jobs: concurrency } = flags;
+    await serveQueue({ url, name, identity, createRunner, concurrency, stop, cancel, onNotice });
+    throwIfCancelled(cancel);
+  } finally {
+    await close();
   }
 }
 

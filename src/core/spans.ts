@@ -2,7 +2,15 @@
  * Spans for those who trace with OpenTelemetry, named by its conventions for HTTP, GenAI and MCP where one fits. Only its API is
  * used: without an SDK that somebody set up, nothing is recorded and next to nothing is spent.
  */
-import { type Attributes, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  ProxyTracerProvider,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { WinnowError } from './errors.js';
 
 /** The stages that have spans; the attributes hold names, counts and codes, never requests or arguments. */
@@ -13,6 +21,12 @@ export type SpanName =
 export interface SpanNote {
   /** Facts that are known only when the work is done. */
   set(attributes: Attributes): void;
+}
+
+/** Whether somebody has set up an SDK, here or before by `--import`. */
+export function isTracing(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('winnow') !== undefined;
 }
 
 type Work<T> = (note: SpanNote) => Promise<T>;

@@ -110,7 +110,8 @@ export function parseCase(text: string, place: CasePlace): { case: EvaluationCas
 
 function readLine(text: string, where: string): unknown {
   try {
-    return JSON.parse(text);
+    // Without the byte order mark of some editors, too.
+    return JSON.parse(text.trim());
   } catch (error) {
     throw badCase(where, [`line: not JSON (${messageOf(error)})`], error);
   }

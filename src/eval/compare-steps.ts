@@ -149,17 +149,26 @@ function isRight(value: unknown, got: unknown, context: ComparedPlan & { origin:
   if (typeof value !== 'string') return isSameScalar(value, got, context);
   const goldAt = (place: number) => variant.steps.findIndex((step) => step.origin === place);
   const placeOf = (stepId: string) => steps.findIndex((step) => step.id === stepId);
+  if (referencedPlaces(value, origin).some((place) => goldAt(place) < 0)) return true;
   const whole = readGoldReference(value, origin);
   if (whole) {
-    if (goldAt(whole.place) < 0) return true;
     const written = readPlanReference(got);
     const isField = whole.field === undefined || whole.field === written?.field;
     return written !== undefined && isField && placeOf(written.stepId) === gotOf.get(goldAt(whole.place));
   }
-  const wanted = replaceGoldReferences(value, origin, ({ place, field }) => `⟦${gotOf.get(goldAt(place))}.${field}⟧`);
+  const fields: (string | undefined)[] = [];
+  const gotFields: (string | undefined)[] = [];
+  const wanted = replaceGoldReferences(value, origin, ({ place, field }) => {
+    fields.push(field);
+    return `⟦${gotOf.get(goldAt(place))}⟧`;
+  });
   if (wanted === undefined) return isSameScalar(value, got, context);
   if (typeof got !== 'string') return false;
-  const written = replacePlanReferences(got, ({ stepId, field }) => `⟦${placeOf(stepId)}.${field}⟧`);
+  const written = replacePlanReferences(got, ({ stepId, field }) => {
+    gotFields.push(field);
+    return `⟦${placeOf(stepId)}⟧`;
+  });
+  if (fields.some((field, place) => field !== undefined && field !== gotFields[place])) return false;
   const withoutSpace = (text: string) => text.replace(/\s+/gu, '');
   return isSameScalar(withoutSpace(wanted), withoutSpace(written), context);
 }

@@ -4,7 +4,7 @@
  */
 import { sumUsage } from '../core/model/model.js';
 import type { CaseRecord } from './record.js';
-import type { MetricMeaning, RunCounts, RunMetric, RunSummary } from './run-summary.js';
+import type { MetricMeaning, Only, RunCounts, RunMetric, RunSummary } from './run-summary.js';
 import { bootstrapMean, FRACTIONS, passPower } from './statistics.js';
 
 type Row = readonly [name: string, label: string, better?: MetricMeaning['better'], unit?: MetricMeaning['unit']];
@@ -72,6 +72,16 @@ export function meaningOf(name: string): MetricMeaning | undefined {
   }
   if (name === 'flipRate') return { ...perCase, label: 'Cases whose repeats disagree', better: 'lower' };
   return METRICS.get(name);
+}
+
+/** Of a case as a whole, whatever stage is judged. */
+const WHOLE = /^(?:right|flipRate|pass\^\d+)$/u;
+
+/** Whether a run of this stage, or of both, has values of the metric. */
+export function isOfStage(name: string, only: Only): boolean {
+  const group = meaningOf(name)?.group;
+  if (only === 'select') return group !== 'plan';
+  return only === 'all' || group !== 'selection' || WHOLE.test(name);
 }
 
 export interface Tally {

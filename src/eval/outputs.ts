@@ -10,7 +10,7 @@ import type { Comparison } from './compare.js';
 import type { BarResult } from './gate.js';
 import { METRICS, SCORES } from './metrics.js';
 import type { CaseRecord } from './record.js';
-import { renderReport } from './report/render-report.js';
+import { renderReport, toWriteError } from './report/render-report.js';
 import { withRun } from './run-store.js';
 import type { RunSummary } from './run-summary.js';
 
@@ -35,6 +35,8 @@ export function writeOutputs(path: string, summary: RunSummary, gate: readonly B
       out,
     });
     return out;
+  }).catch((error) => {
+    throw toWriteError(error);
   });
 }
 
@@ -104,7 +106,10 @@ function renderCase(record: CaseRecord): string {
   });
 }
 
-/** A comparison: what was lost fails; cases that are right, or wrong, in both runs are counted, not listed. */
+/**
+ * A comparison: what was lost fails; cases that are right, or wrong, in both runs are counted, not listed.
+ * @throws WinnowError `invalid_option` when it can't be written
+ */
 export function writeComparisonJUnit(comparison: Comparison, gate: readonly BarResult[], out: string): void {
   const { first, second, won, lost, cases } = comparison;
   const title = `${first.name} and ${second.name}`;
@@ -118,7 +123,11 @@ export function writeComparisonJUnit(comparison: Comparison, gate: readonly BarR
     '</testsuite>\n',
     ...closeSuites(gate, second.startedAt),
   ];
-  writeFileSync(out, lines.join(''));
+  try {
+    writeFileSync(out, lines.join(''));
+  } catch (error) {
+    throw toWriteError(error, out);
+  }
 }
 
 function openSuites(name: string): string {

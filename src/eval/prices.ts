@@ -62,7 +62,8 @@ export async function loadPrices(path: string): Promise<PriceTable> {
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    // Without the byte order mark of some editors, too.
+    return JSON.parse((await readFile(path, 'utf8')).trim());
   } catch (cause) {
     throw new WinnowError('invalid_option', `The price table ${path} can't be read: ${messageOf(cause)}.`, { cause });
   }

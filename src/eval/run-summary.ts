@@ -1,4 +1,5 @@
 /** A run as a whole: with what it was done, how far it came, and its metrics with their intervals. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { WinnowError } from '../core/errors.js';
@@ -85,6 +86,11 @@ export function hashesOfSets(
   return Object.fromEntries(
     suites.map(({ name, catalog }) => [name, { catalog: hash(catalog.fingerprint), cases: hash(hashes[name]) }]),
   );
+}
+
+/** Of anything that can be JSON. */
+export function hashOf(...parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
 /** As they are read again. */

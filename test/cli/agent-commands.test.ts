@@ -123,6 +123,17 @@ describe('a plan that needs an approval', () => {
     expect(await run('audit', ...store, '--user', 'nobody')).toBe('no entries\n');
   });
 
+  it('is found by a time that is written to the second or the minute', async () => {
+    const store = ['--store', at('life.db')];
+    const [last] = await runJson('audit', ...store, '--limit', '1');
+    for (const end of ['second', 'minute']) {
+      const moment = `${last.at.slice(0, end === 'second' ? 19 : 16)}Z`;
+      expect(await runJson('audit', ...store, '--since', moment)).toContainEqual(last);
+      const { calls } = (await runJson('telemetry', ...store, '--since', moment, '--until', moment)).total;
+      expect(calls).toBe(0);
+    }
+  });
+
   it('shows where its arguments come from, in the run and to whoever approves', async () => {
     const store = ['--store', at('told.db')];
     const tools = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];

@@ -113,10 +113,25 @@ describe('winnow config check', () => {
     ['a secret that is not set', WHOLE, 'OWN_KEY is not set'],
     ['a token that is not set', 'auth: { tokens: [{ env: ANN_TOKEN, user: ann }] }\n', 'ANN_TOKEN is not set'],
     ['a policy that is not there', 'policy: none.yaml\n', 'none.yaml'],
+    ['a prompt that is not there', 'prompts: { select-tools: none.md }\n', 'none.md'],
+    ['a prompt of searches that is not there', 'prompts: { rerank-tools: none.md }\n', 'none.md'],
+    ['synonyms that are not there', 'synonyms: none.json\n', 'none.json'],
+    ['a module that is not there', 'toolsModule: none.mjs\n', 'toolsModule: there is no file'],
+    ['a module for threads that is not there', 'workerModule: none.mjs\n', 'workerModule: there is no file'],
+    [
+      'a key of the second opinion that is not set',
+      'rerank: { enabled: true, model: { baseUrl: "http://a.example/v1", name: m, apiKeyEnv: OWN_KEY } }\n',
+      'rerank.model.apiKeyEnv: the environment variable OWN_KEY is not set',
+    ],
     ['a value out of range', 'quotas: { sessions: 0 }\n', 'quotas.sessions'],
   ])('names %s', async (_, text, part) => {
-    const { error, stdout } = await runHere(['config', 'check', '-c', written(text)]);
-    expect([Object(error).code, stdout]).toEqual(['invalid_option', '']);
+    const { error, stdout, exitCode } = await runHere(['config', 'check', '-c', written(text)]);
+    expect([Object(error).name, exitCode, stdout]).toEqual(['WinnowError', 2, '']);
     expect(String(error)).toContain(part);
+  });
+
+  it('names an option that is none', async () => {
+    const { error } = await runHere(['config', 'check', '--set', 'bogus=1']);
+    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining('"bogus"') });
   });
 });

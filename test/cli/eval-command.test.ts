@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { openRunStore, runFile } from '../../src/eval/run-store.js';
-import { aRecord, aRun } from '../eval/setup.js';
+import { anError, aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval as run } from './run-eval.js';
@@ -159,6 +159,23 @@ describe('the commands of the page', () => {
   });
 });
 
+describe('the examples of the help', () => {
+  it('work one after the other', async () => {
+    const lines = [...(await run(['eval', '--help'])).stdout.matchAll(/^ {2}winnow (eval --suite .*)/gmu)].map(
+      ([, words = '']) => words,
+    );
+    setup.instead = () => answerJson({ selected_tools: [], reason: 'nothing fits' });
+    const server = ['--base-url', setup.server.baseUrl, '--model', 'm'];
+    const outcomes = [];
+    for (const line of lines) {
+      const words = line.replaceAll('runs/', join(setup.folder, 'runs/')).replaceAll('"', '').split(' ');
+      const { exitCode, error } = await run([...words, ...server]);
+      outcomes.push([exitCode, error]);
+    }
+    expect(outcomes).toEqual([0, ERROR_TABLE.gate_failed.exitCode].map((code) => [code, undefined]));
+  });
+});
+
 describe('a gate', () => {
   it('gives the exit code, in a run, a report and a comparison', async () => {
     setup.instead = (place) => (place < 6 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
@@ -204,6 +221,13 @@ describe('a gate against another run', () => {
     const other = await evaluate(['--gate', `noWorseThan=${selected}`]);
     expect([other.exitCode, asked(), existsSync(setup.out)]).toEqual([2, before, false]);
     expect(String(other.error)).toMatch(/that run judged selection only, this one both stages: what is right is not/u);
+  });
+
+  it('is refused before the first case, where that run has no answered case of this one', async () => {
+    const { path } = await aRun([aRecord({ id: 'elsewhere' }), anError('c0')], { settings: { only: 'select' } });
+    const { exitCode, error } = await evaluate(['--only', 'select', '--gate', `noWorseThan=${path}`]);
+    expect([exitCode, asked(), existsSync(setup.out)]).toEqual([2, 0, false]);
+    expect(String(error)).toContain(`--gate noWorseThan=${path}: that run has no answer to a case of this one.`);
   });
 
   it('is refused also for a run that is there already', async () => {
@@ -282,6 +306,18 @@ describe('refused, before a model is asked', () => {
     expect([exitCode, String(error)]).toEqual([2, expect.stringContaining(message)]);
   });
 
+  it.each<[string, string[], string]>([
+    ['a bar of planning for selection alone', ['--only', 'select', '--gate', 'nodeF1>=0.5'], 'nodeF1>=0.5: a run of s'],
+    ['a bar of selection for plans alone', ['--only', 'plan', '--gate', 'recall@8>=0.5'], 'recall@8>=0.5: a run of p'],
+    ['a bar of more repeats', ['--repeat', '2', '--gate', 'pass^3>=1'], 'pass^3>=1: it needs --repeat 3.'],
+    ['a bar of repeats without any', ['--gate', 'flipRate<=0'], 'flipRate<=0: it needs --repeat 2.'],
+    ['a bar of cost without prices', ['--gate', 'cost<=1'], 'cost<=1: it needs --prices.'],
+  ])('%s', async (_, words, message) => {
+    const { exitCode, error } = await evaluate(words);
+    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining(`--gate ${message}`)]);
+    expect([asked(), existsSync(setup.out)]).toEqual([0, false]);
+  });
+
   it('a run over another one, and a run that goes on with other settings, each named', async () => {
     await evaluate(['--limit', '1']);
     expect(String((await evaluate(['--limit', '1'])).error)).toContain('There is a run in');
@@ -289,6 +325,22 @@ describe('refused, before a model is asked', () => {
     expect(exitCode).toBe(2);
     expect(String(error)).toContain('filter.limit: 1 there, 2 here; options.maxTools: 8 there, 5 here');
     expect(await setup.keys()).toEqual(['c0#0']);
+  });
+
+  it('a run that goes on with a model that is asked in another way, each setting named', async () => {
+    const config = (text: string) => {
+      const file = join(setup.folder, 'asked.yaml');
+      writeFileSync(file, text);
+      return ['--config', file];
+    };
+    await evaluate(['--limit', '1', ...config('model: { temperature: 0.5 }\nplanningModel: { temperature: 0.1 }\n')]);
+    const changed = 'model: { extraBody: { seed: 7 }, contextTokens: 9000 }\nplanningModel: { temperature: 0.2 }\n';
+    const { error } = await evaluate(['--limit', '2', '--resume', ...config(changed)]);
+    const message = String(error);
+    expect(message).toContain('asked.selection.temperature: 0.5 there, nothing here');
+    expect(message).toContain('asked.planning.temperature: 0.1 there, 0.2 here');
+    expect(message).toContain('asked.selection.contextTokens: nothing there, 9000 here');
+    expect(message).toMatch(/asked\.selection\.extraBody: nothing there, "[\da-f]{16}" here/u);
   });
 
   it('a bad line, with its place', async () => {

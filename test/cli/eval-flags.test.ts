@@ -56,6 +56,12 @@ describe('the flags of a run', () => {
       expect([await sample('2'), await sample('3')]).not.toEqual([first, first]);
     });
 
+    it('may begin with the mark that some editors write', async () => {
+      const file = join(setup.folder, 'set.cases.jsonl');
+      writeFileSync(file, `\uFEFF${readFileSync(file, 'utf8')}`);
+      expect((await evaluated(...SELECT)).ids).toHaveLength(8);
+    });
+
     it('are the first so many of a tag', async () => {
       rewriteCases((place) => ({ tags: [place % 2 === 0 ? 'even' : 'odd'] }));
       expect((await evaluated(...SELECT, '--tag', 'odd', '--limit', '3')).ids).toEqual(['c1', 'c3', 'c5']);
@@ -243,13 +249,17 @@ describe('refused, before anything is loaded', () => {
     ],
     ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
     ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
+    [
+      'a metric of one prompt for both',
+      ['tune', '--metric', 'recall'],
+      '--metric: "recall" says nothing about plan-st',
+    ],
+    ['a metric of repeats', ['tune', '--metric', 'pass^2'], '--metric: "pass^2" is no metric'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
-    [
-      'options of the run at a worker',
-      ['worker', ...queue, '--set', 'fillTokens=0', '--max-tools', '3'],
-      '--set, --max-tools comes with each run',
-    ],
+    ['an option of the run at a worker', ['worker', ...queue, '--set', 'fillTokens=0'], "unknown option '--set'"],
+    ['a limit of the run at a worker', ['worker', ...queue, '--max-tools', '3'], "unknown option '--max-tools'"],
+    ['a name in place of a file', ['tune', '--prompt', 'select-tools=on'], 'The prompt file on can'],
   ])('%s', async (_, words, message) => {
     expect(await refusalOf(words)).toContain(message);
   });

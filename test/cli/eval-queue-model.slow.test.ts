@@ -64,15 +64,19 @@ async function beginMachine(name: string, model: string) {
 }
 
 describe('a run that names a model of the local store', () => {
-  itWithRedis(
-    named('is done by the workers that have its file, and no other, and holds the id of the file'),
-    async () => {
+  afterEach(() => {
+    delete process.env.WINNOW_MODEL;
+  });
+  itWithRedis.each(['flag', 'environment'])(
+    named('is done by the workers that have its file, and no other, and holds the id of the file: by %s'),
+    async (place) => {
       const [one, two] = [aStoredModel('one'), aStoredModel('two')];
       expect(two.id).toBe(one.id);
       const models = { one: one.id, two: two.id, three: 'of an endpoint' };
       const machines = await Promise.all(Object.entries(models).map(([name, id]) => beginMachine(name, id)));
       const words = ['eval', '--suite', join(setup.folder, 'set'), '--queue', redis.url, '--out', setup.out];
-      const run = await runEval([...words, '--model', DEFAULT_MODEL.name]);
+      if (place === 'environment') process.env.WINNOW_MODEL = DEFAULT_MODEL.name;
+      const run = await runEval([...words, ...(place === 'flag' ? ['--model', DEFAULT_MODEL.name] : [])]);
       await Promise.all(machines.map(({ end }) => end()));
       expect([run.exitCode, run.error]).toEqual([0, undefined]);
       expect([await setup.keys(), await setup.summary()]).toEqual([

@@ -91,7 +91,16 @@ describe('winnow doctor', () => {
     await write('policy.yaml', 'rules: [{ name: a, match: { tool: read_level }, decision: allow }]\n');
     const rest = { policy: 'policy.yaml', store: 'agents.db', toolsModule: 'tools.mjs' };
     const config = { catalog: ['tools.json'], model: await endpoint(), planningModel: await endpoint(), ...rest };
-    const parts = ['configuration', 'sources', 'policy', 'runnable tools', 'store', 'who may ask', 'model'];
+    const parts = [
+      'configuration',
+      'sources',
+      'policy',
+      'runnable tools',
+      'other files',
+      'store',
+      'who may ask',
+      'model',
+    ];
     expect(await diagnose(config)).toEqual({ exitCode: 0, wrong: [], parts: [...parts, 'planning model'] });
     expect(existsSync('agents.db')).toBe(false);
     const text = await textOf(['doctor']);
@@ -107,6 +116,14 @@ describe('winnow doctor', () => {
     ['a store in no folder', { store: 'none/agents.db' }, 'none/agents.db is not there: make it'],
     ['a path that holds a key', { store: 'secret-key-123/agents.db' }, '/[masked]/agents.db is not there: make it'],
     ['a module that is not there', { toolsModule: 'none.mjs' }, 'runnable tools: --tools-module: '],
+    ['a module for threads that is not there', { workerModule: 'none.mjs' }, 'workerModule: there is no file'],
+    ['a prompt that is not there', { prompts: { 'rerank-tools': 'none.md' } }, 'other files: The prompt file '],
+    ['synonyms that are not there', { synonyms: 'none.json' }, 'other files: The synonyms of '],
+    [
+      'a second opinion without its key',
+      { rerank: { enabled: true, model: { baseUrl: 'http://127.0.0.1:9/v1', name: 'm', apiKeyEnv: 'NO_SUCH' } } },
+      'search model: rerank.model.apiKeyEnv: the environment variable NO_SUCH is not set.',
+    ],
     ['no model file', { model: { file: 'none.gguf' } }, 'model: There is no model file '],
     [
       'an endpoint without a name',

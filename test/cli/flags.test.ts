@@ -24,9 +24,10 @@ describe('a time at the command line', () => {
 
 describe('an instant at the command line', () => {
   it('may be a day, and else says how to write it', () => {
-    expect(instant('2026-11-01')).toBe('2026-11-01T00:00:00Z');
-    expect(instant('2026-11-01T06:30:00Z')).toBe('2026-11-01T06:30:00Z');
-    for (const text of ['yesterday', '2026-13-01', '2026-11-01T06']) expect(() => instant(text)).toThrow('write it as');
+    expect(instant('2026-11-01')).toBe('2026-11-01T00:00:00.000Z');
+    expect(instant('2026-11-01T06:30Z')).toBe('2026-11-01T06:30:00.000Z');
+    for (const text of ['yesterday', '', '2026-13-01', '2026-02-30', '2026-11-01T06'])
+      expect(() => instant(text)).toThrow('write it as');
   });
 });
 

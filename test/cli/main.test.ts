@@ -1,6 +1,7 @@
 /** The command line as its users have it: a process with arguments, two streams and an exit code. */
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -140,6 +141,13 @@ describe('output through a pipe', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines.pop()).toBe('0');
     expect(JSON.parse(lines.join('\n')).map(({ name }: { name: string }) => name)).toEqual(NAMES);
+  });
+
+  const itWhereFull = existsSync('/dev/full') ? it : it.skip;
+  itWhereFull('is told in one line where it can not be written', async () => {
+    const { stdout, stderr } = await piped(`tools list --catalog ${large()} > /dev/full`, 'cat');
+    expect(stdout).toBe(`${ERROR_TABLE.invalid_option.exitCode}\n`);
+    expect(stderr).toBe(`Reading ${large()}\nwinnow: the output can't be written (ENOSPC).\n`);
   });
 
   it('ends quietly where the reader has had enough', async () => {

@@ -100,6 +100,23 @@ describe('the model', () => {
     });
   });
 
+  it.each<[string, PlanningFlags, Record<string, string>, ConfigFile]>([
+    ['flags', { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', modelFile: 'own.gguf' }, {}, {}],
+    ['the environment', { model: 'm' }, { WINNOW_BASE_URL: 'http://a.example/v1', WINNOW_MODEL_FILE: 'o' }, {}],
+    ['the file', {}, {}, { model: { baseUrl: 'http://127.0.0.1:3/v1', name: 'm', file: 'own.gguf' } }],
+    ['its block for planning', {}, {}, { planningModel: { baseUrl: 'http://127.0.0.1:4/v1', name: 'm', file: 'o' } }],
+  ])('is not both, an endpoint and a file: in %s', (_, flags, environment, config) => {
+    Object.assign(process.env, environment);
+    const read = () => planningModelSettings(config, modelSettings(flags, config));
+    expect(read).toThrow(/endpoint and a file/u);
+  });
+
+  it('of the environment takes the place of both in the file', () => {
+    process.env.WINNOW_BASE_URL = 'http://127.0.0.1:2/v1';
+    const { baseUrl, modelFile } = modelSettings({ model: 'm' }, { model: { file: 'own.gguf' } });
+    expect([baseUrl, modelFile]).toEqual(['http://127.0.0.1:2/v1', undefined]);
+  });
+
   it('at an endpoint needs a name, and the message tells how to give it', async () => {
     const error = await open({ baseUrl: 'http://127.0.0.1:1/v1' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(/--model|WINNOW_MODEL/u) });

@@ -192,6 +192,13 @@ describe('a comparison as JUnit', () => {
     expect(gate).toMatchObject({ '@name': 'gate', '@failures': '1' });
   });
 
+  it('says which file can not be written', async () => {
+    const { path } = await aRun([aRecord()]);
+    const comparison = await compareRuns(path, path);
+    const write = async () => writeComparisonJUnit(comparison, [], join(path, 'none', 'compared.xml'));
+    await expect(write()).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining('none/c') });
+  });
+
   it('is well formed with any text', async () => {
     const odd = '<b>&"\'</testcase>';
     expect(XMLValidator.validate(await written({ [odd]: 1 }, { [odd]: 0 }, odd))).toBe(true);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
@@ -26,6 +26,15 @@ describe('the table for spreadsheets', () => {
   it('quotes what needs it, and holds no formula', async () => {
     expect((await rowsOf({ query: 'a "b", c' }))[1]).toContain('"a ""b"", c"');
     expect((await rowsOf({ query: '=1+1' }))[1]).toContain(",'=1+1,");
+  });
+});
+
+it('an output that can not be written is told by its name', async () => {
+  const { path, summary } = await aRun([aRecord()]);
+  mkdirSync(join(path, 'cases.csv'));
+  await expect(writeOutputs(path, summary, [])).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/cases\.csv/u),
   });
 });
 
@@ -108,6 +117,11 @@ describe('a price table', () => {
   ])('%j gives %d', async (price, cost) => {
     const prices = (await loadPrices(aTable({ models: { m: price } }))).of('m');
     expect([prices.currency, prices.costOf({ selection: usage, planning: noUsage() })]).toEqual(['USD', cost]);
+  });
+
+  it('may begin with the mark that some editors write', async () => {
+    const table = aTable(`\uFEFF${JSON.stringify({ models: { m: { read: 1, written: 0 } } })}`);
+    await expect(loadPrices(table)).resolves.toMatchObject({ currency: 'USD' });
   });
 
   it('prices each stage by its own model, where two share the work', async () => {

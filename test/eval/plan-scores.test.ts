@@ -216,6 +216,14 @@ describe('alternatives', () => {
     expect(scorePlan(expected, got(4), exact).fault).toBe('wrong-argument');
   });
 
+  it('without the producer take any text where a part of it was referred to', () => {
+    const read = { tool: 'read', arguments: { url: 'https://a.example/$0.stcd', days: 3 } };
+    const expected = { ...EXPECTED, steps: [...(EXPECTED.steps?.slice(0, 1) ?? []), read], alternatives: [['read']] };
+    const got = (days: number) => steps(['read', { url: 'https://a.example/31005650', days }]);
+    expect(scorePlan(expected, got(3), exact).fault).toBeUndefined();
+    expect(scorePlan(expected, got(4), exact).fault).toBe('wrong-argument');
+  });
+
   it('with a tool of their own judge its name alone', () => {
     const expected = { ...EXPECTED, alternatives: [['search']] };
     expect(scorePlan(expected, steps(['search', { q: 'lake' }]), exact)).toMatchObject({
@@ -246,6 +254,8 @@ describe('references', () => {
     ['a field that is wrapped otherwise', '$0.id', '${s1.data.id}', true],
     ['an expression', '5 * $0.rate', '5*${s1.rate}', true],
     ['an expression with another number', '5 * $0.rate', '6 * ${s1.rate}', false],
+    ['a text with a whole result, where the plan names a field', 'of $0', 'of ${s1.id}', true],
+    ['a text with another field', 'of $0.id', 'of ${s1.name}', false],
     ['one in a list', ['$0.id', 2], ['${s1.id}', 2], true],
     ['one in an object', { id: '$0.id' }, { id: '${s1.name}' }, false],
     ['a step that is not there', '$0.id', '${s9.id}', false],

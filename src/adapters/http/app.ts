@@ -7,7 +7,7 @@ import { createLogger, type Logger } from '../../agents/logging/logger.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { ERROR_TABLE, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
-import { withRequestSpan } from '../../core/spans.js';
+import { isTracing, withRequestSpan } from '../../core/spans.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
@@ -185,7 +185,7 @@ function addRequestSpans(app: FastifyInstance): void {
   app.addHook('preHandler', (request, { raw }, done) => {
     const { method, headers: carrier } = request;
     const { url: route = '' } = request.routeOptions;
-    if (!isTraced(route)) return done();
+    if (!isTracing() || !isTraced(route)) return done();
     const attributes = { 'http.request.method': method, 'http.route': route };
     void withRequestSpan(`${method} ${route}`, { carrier, attributes }, async (note) => {
       const closed = new Promise((resolve) => raw.once('close', resolve));

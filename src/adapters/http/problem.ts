@@ -8,7 +8,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Logger, logFailure } from '../../agents/logging/logger.js';
+import { failureFacts, type Logger } from '../../agents/logging/logger.js';
 import { ERROR_TABLE, type ErrorCode, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { ServerOptions } from './server-options.js';
 
@@ -131,9 +131,9 @@ export function createReportError(
   return (thrown, request) => {
     const problem = toProblem(thrown, request.id, bodyLimitBytes);
     const facts = { requestId: request.id, route: request.routeOptions.url };
-    const isExpected = problem.code === 'overloaded' && isStopping();
-    const log = isExpected ? { error: logger.info.bind(logger) } : logger;
-    if (problem.status >= 500) logFailure(log, toWinnowError(thrown), facts);
+    const level = problem.code === 'overloaded' && isStopping() ? 'info' : 'error';
+    const error = toWinnowError(thrown);
+    if (problem.status >= 500) logger[level]({ ...facts, ...failureFacts(error) }, error.message);
     return problem;
   };
 }

@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { CallResult, LogMessage } from '../../agents/contracts.js';
-import { logFailure } from '../../agents/logging/logger.js';
+import { failureFacts } from '../../agents/logging/logger.js';
 import type { Router } from '../../agents/router.js';
 import type { PlanRuns } from '../../agents/runs/plan-runs.js';
 import type { McpOffers } from '../../agents/sandbox/executors/offers.js';
@@ -137,7 +137,7 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
 
   function logged(thrown: unknown): WinnowError {
     const error = toWinnowError(thrown);
-    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
+    if (error.meaning.httpStatus >= 500) logger.error(failureFacts(error), error.message);
     return error;
   }
 

@@ -36,23 +36,12 @@ export function createLogger({ level = 'warn', secrets = [], destination: place 
   );
 }
 
-interface ErrorLogger {
-  error(facts: object, message: string): void;
-}
-
 /**
- * Writes one line for a failed request, without words of a model, which may be those of the user: the issues (they quote
+ * Of the line for a failed request, without words of a model, which may be those of the user: the issues (they quote
  * arguments) and the reason and unknown names of a selection are left out.
- * @param facts of the request
  */
-export function logFailure(
-  logger: ErrorLogger,
-  error: WinnowError,
-  facts: Readonly<Record<string, unknown>> = {},
-): void {
-  const { code, message, details, cause } = error;
+export function failureFacts({ code, details, cause }: WinnowError): Record<string, unknown> {
   const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
   const { reason: _, dropped: __, ...selection } = { reason: '', dropped: [], ...Object(details.selection) };
-  const safe = details.selection === undefined ? details : { ...details, selection };
-  logger.error({ ...facts, code, details: safe, stack }, message);
+  return { code, details: details.selection === undefined ? details : { ...details, selection }, stack };
 }

@@ -1,6 +1,6 @@
 /** How well discovery works, in figures: of events, by tool, user, project or time. Nothing is sampled. */
 import { z } from 'zod';
-import { GATE_CODES } from '../contracts.js';
+import { GATE_CODES, momentSchema } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
 import type { TelemetryQuery } from '../store/store.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
@@ -161,8 +161,8 @@ export const telemetryQuerySchema = z.strictObject({
   by: z.enum(RATE_GROUPS).optional().describe('One row each. Default: the total alone.'),
   user: z.string().min(1).optional(),
   project: z.string().min(1).optional(),
-  since: z.iso.datetime().optional().describe('UTC, inclusive. Default: from the first event.'),
-  until: z.iso.datetime().optional().describe('UTC. Default: to the last event.'),
+  since: momentSchema.optional().describe('UTC, inclusive. Default: from the first event.'),
+  until: momentSchema.optional().describe('UTC. Default: to the last event.'),
 });
 export type TelemetryReportQuery = z.infer<typeof telemetryQuerySchema>;
 

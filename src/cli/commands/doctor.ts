@@ -56,6 +56,7 @@ async function examine(flags: Flags): Promise<Finding[]> {
   const findings = [
     ...[whole, sources, await tryPart('policy', () => tryPolicy(flags, config, opened[0]))],
     ...(await Promise.all(opened.map((tools) => tryPart('runnable tools', () => tryExecutors(flags, config, tools))))),
+    await tryPart('other files', async () => (await import('../effective-config.js')).readOwnFiles(flags, config)),
     await tryPart('store', () => tryStore(flags, config)),
     await tryPart('who may ask', () => tryAuth(config)),
     ...(await tryModels(flags, config)),
@@ -140,7 +141,7 @@ async function tryStore(flags: Flags, config: ConfigFile): Promise<string> {
 }
 
 async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
-  const { modelSettings, planningModelSettings } = await import('../model-settings.js');
+  const { modelSettings, planningModelSettings, rerankModelSettings } = await import('../model-settings.js');
   const { askForOneToken } = await import('./serve.js');
   const { createModel } = await import('../../core/model/create-model.js');
   const ask = async (settings: ReturnType<typeof modelSettings>): Promise<string> => {
@@ -150,12 +151,19 @@ async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
     return `${settings.model} at ${settings.baseUrl} answers`;
   };
   const first = await tryPart('model', async () => ask(modelSettings(flags, config)));
-  if (config.planningModel === undefined) return [first];
-  const second = await tryPart('planning model', async () => {
-    const settings = planningModelSettings(config, modelSettings(flags, config));
-    return settings ? ask(settings) : 'the same';
-  });
-  return [first, second];
+  const others = {
+    ...(config.planningModel && {
+      'planning model': () => planningModelSettings(config, modelSettings(flags, config)),
+    }),
+    ...(config.rerank?.model && { 'search model': () => rerankModelSettings(config) }),
+  };
+  const further = Object.entries(others).map(([part, settingsOf]) =>
+    tryPart(part, async () => {
+      const settings = settingsOf();
+      return settings ? ask(settings) : 'none of its own';
+    }),
+  );
+  return [first, ...(await Promise.all(further))];
 }
 
 /** Loading it takes a minute: only what it needs is looked for. */

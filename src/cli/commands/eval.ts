@@ -12,7 +12,7 @@ export function evalCommand(): Command {
     flags: EVAL,
     examples: [
       'winnow eval --suite fixtures/assistant --only select --sample 12 --out runs/a',
-      'winnow eval --suite fixtures/assistant --out runs/b --gate "recall@8>=0.85,noWorseThan=runs/a"',
+      'winnow eval --suite fixtures/assistant --only select --sample 12 --out runs/b --gate "recall>=0.85,noWorseThan=runs/a"',
     ],
     async run([word], flags) {
       if (word !== undefined) {

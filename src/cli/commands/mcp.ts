@@ -35,36 +35,42 @@ export function mcpCommand(): Command {
 
 /** Returns when the client has left. @throws WinnowError as `winnow serve` does */
 async function serveClient(flags: Flags): Promise<void> {
-  const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
-  const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { readTools } = await import('../set-up.js');
-  const { startTracing } = await import('../tracing.js');
-  const { tellWhoGrants } = await import('../upkeep.js');
+  const { withTracing } = await import('../tracing.js');
   const stop = createStopSignal();
   const kept = keepStdout();
   const { signal } = stop;
-  let endTracing = async () => {};
   try {
     const tools = await readTools(flags, { signal, needsSources: true });
-    endTracing = await startTracing(tools.config, tools.logger);
-    const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
-    const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
-    const { logger } = tools;
-    if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
-    try {
-      const shown = hasPlanner && planner ? agents.measure(planner) : undefined;
-      const { router, plans } = agents;
-      const more = offers === 'none' ? {} : { offers: opened.offers };
-      const parts = { router, plans, planner: shown, ...more, options: resolveMcpOptions(options), logger };
-      const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
-      await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout: kept.stdout, signal, onClient });
-    } finally {
-      await close();
-    }
+    await withTracing(tools, () => serveUntilGone(flags, tools, { signal, stdout: kept.stdout }));
   } finally {
-    await endTracing();
     kept.release();
     stop.forget();
+  }
+}
+
+interface Client {
+  signal: AbortSignal;
+  stdout: Writable;
+}
+
+async function serveUntilGone(flags: Flags, tools: ToolSetup, { signal, stdout }: Client): Promise<void> {
+  const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
+  const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
+  const { tellWhoGrants } = await import('../upkeep.js');
+  const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
+  const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
+  const { logger } = tools;
+  if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
+  try {
+    const shown = hasPlanner && planner ? agents.measure(planner) : undefined;
+    const { router, plans } = agents;
+    const more = offers === 'none' ? {} : { offers: opened.offers };
+    const parts = { router, plans, planner: shown, ...more, options: resolveMcpOptions(options), logger };
+    const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
+    await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout, signal, onClient });
+  } finally {
+    await close();
   }
 }
 

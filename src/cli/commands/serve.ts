@@ -51,39 +51,49 @@ function portNumber(words: string): number {
 
 async function serve(flags: Flags, output: ServeOutput): Promise<void> {
   const { setUp } = await import('../set-up.js');
-  const { startTracing } = await import('../tracing.js');
-  const { stdout = process.stdout, stderr = process.stderr } = output;
+  const { withTracing } = await import('../tracing.js');
+  const { stderr = process.stderr } = output;
   const stop = createStopSignal();
   const lines = holdLines(stderr);
-  let endTracing = async () => {};
   try {
     const setup = await setUp(flags, {
       ...{ signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines },
       needsSources: true,
     });
-    const logger = output.logger ?? setup.logger;
-    endTracing = await startTracing(setup.config, logger);
-    const { app, agents, tokenFile, isTrial, runnable, pages } = await createApp(setup, { flags, logger, stderr });
-    const forgetReload = reloadOn('SIGHUP', agents, logger);
-    try {
-      const address = await listen(app, flags);
-      const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
-      const tools = setup.loaded.catalog.tools.length;
-      const facts = { address, ...(pages ? { console: `${address}/` } : {}), tools, runnable, ...models };
-      lines.release(() => logger.info(facts, 'listening'));
-      logger.info({ file: tokenFile }, "the operator's token, which deciding on approvals needs, is in this file");
-      if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
-      if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
-      await stop.fired;
-      logger.info('stopping');
-    } finally {
-      forgetReload();
-      await app.close();
-    }
+    const { logger = setup.logger } = output;
+    const parts = { flags, output, stderr, logger, lines, stopped: stop.fired };
+    await withTracing({ config: setup.config, logger }, () => answerUntilStopped(setup, parts));
   } finally {
-    await endTracing();
     lines.release();
     stop.forget();
+  }
+}
+
+interface Serving extends AppParts {
+  output: ServeOutput;
+  lines: ReturnType<typeof holdLines>;
+  stopped: Promise<void>;
+}
+
+async function answerUntilStopped(setup: Setup, { output, lines, stopped, ...parts }: Serving): Promise<void> {
+  const { flags, logger } = parts;
+  const { stdout = process.stdout } = output;
+  const { app, agents, tokenFile, isTrial, runnable, pages } = await createApp(setup, parts);
+  const forgetReload = reloadOn('SIGHUP', agents, logger);
+  try {
+    const address = await listen(app, flags);
+    const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
+    const tools = setup.loaded.catalog.tools.length;
+    const facts = { address, ...(pages ? { console: `${address}/` } : {}), tools, runnable, ...models };
+    lines.release(() => logger.info(facts, 'listening'));
+    logger.info({ file: tokenFile }, "the operator's token, which deciding on approvals needs, is in this file");
+    if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
+    if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
+    await stopped;
+    logger.info('stopping');
+  } finally {
+    forgetReload();
+    await app.close();
   }
 }
 

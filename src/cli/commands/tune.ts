@@ -1,7 +1,7 @@
 /** `winnow tune`: improves the prompts by their failures, and keeps only what is clearly better on other cases. */
 import type { Command } from 'commander';
 import { command } from '../command.js';
-import { TUNE } from '../tune-options.js';
+import { TUNE } from '../eval-options.js';
 
 export function tuneCommand(): Command {
   return command({

@@ -1,12 +1,13 @@
 /** `winnow worker`: does cases of `winnow eval --queue`, here or on any machine, until it is told to stop. */
 import type { Command } from 'commander';
-import { WinnowError } from '../../core/errors.js';
 import { loadOptional } from '../../core/optional-package.js';
-import { command, type FlagsOf, required } from '../command.js';
+import { command, required } from '../command.js';
 import { JOBS, QUEUE, QUEUE_PACKAGES, SUITE } from '../eval-options.js';
 import { PLANNING } from '../flags.js';
 
-const FLAGS = { ...PLANNING, queue: required(QUEUE.queue), ...SUITE, ...JOBS };
+/** Options come with each run; taken here they would have no effect. */
+const { set: _, maxTools: __, ...MODEL } = PLANNING;
+const FLAGS = { ...MODEL, queue: required(QUEUE.queue), ...SUITE, ...JOBS };
 
 export function workerCommand(): Command {
   return command({
@@ -15,16 +16,8 @@ export function workerCommand(): Command {
     flags: FLAGS,
     examples: ['winnow worker --queue redis://127.0.0.1:6379 --suite fixtures/assistant -j 8'],
     async run(_, flags) {
-      refuseFlagsOfTheRun(flags);
       const { runWorker } = await loadOptional(() => import('../worker-run.js'), QUEUE_PACKAGES);
       await runWorker(flags);
     },
   });
-}
-
-/** They come with each run; taken here they would have no effect. */
-function refuseFlagsOfTheRun({ set, maxTools }: FlagsOf<typeof FLAGS>): void {
-  const given = [...(set ? ['--set'] : []), ...(maxTools === undefined ? [] : ['--max-tools'])];
-  if (given.length === 0) return;
-  throw new WinnowError('invalid_option', `${given.join(', ')} comes with each run: give it to winnow eval.`);
 }

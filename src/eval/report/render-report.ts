@@ -126,8 +126,9 @@ function embedJson(data: ReportData): string {
 }
 
 /** An error of the file itself names the system call that failed; any other is the caller's own. */
-function toWriteError(error: unknown, out: string): unknown {
-  if (typeof error !== 'object' || error === null || !('syscall' in error) || !('code' in error)) return error;
-  const message = `The report "${out}" cannot be written (${error.code}). Give a path in a folder that exists and can be written to.`;
+export function toWriteError(error: unknown, out?: string): unknown {
+  const { syscall, code, path } = Object(error);
+  if (syscall === undefined || code === undefined) return error;
+  const message = `"${out ?? path}" can't be written (${code}). Give a path in a folder that exists and can be written to.`;
   return new WinnowError('invalid_option', message, { cause: error });
 }

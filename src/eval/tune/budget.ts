@@ -6,7 +6,7 @@
 import { WinnowError } from '../../core/errors.js';
 import { type Model, wrapModel } from '../../core/model/model.js';
 import type { RunStore } from '../run-store.js';
-import { hashOf } from './prompt-draft.js';
+import { hashOf } from '../run-summary.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */

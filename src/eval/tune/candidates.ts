@@ -3,8 +3,9 @@ import type { Catalog } from '../../core/catalog/catalog.js';
 import type { Model } from '../../core/model/model.js';
 import type { Options, OptionsInput } from '../../core/options.js';
 import type { EvaluationCase } from '../case.js';
+import { hashOf } from '../run-summary.js';
 import type { Budget, Spent } from './budget.js';
-import { hashOf, type PromptDraft, renderDraft, type TunedPrompt } from './prompt-draft.js';
+import { type PromptDraft, renderDraft, type TunedPrompt } from './prompt-draft.js';
 import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 
 /** A prompt and options that are tried, and where they come from. */

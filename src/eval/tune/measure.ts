@@ -5,7 +5,7 @@ import { throwIfCancelled, WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import type { CaseJob, CaseRunner } from '../case-runner.js';
 import { createLocalDispatcher } from '../evaluate.js';
-import { meaningOf } from '../metrics.js';
+import { isOfStage, meaningOf, SCORES } from '../metrics.js';
 import type { CaseRecord } from '../record.js';
 import type { OnStablePart } from '../suite.js';
 import { type Budget, BudgetEnded, type Spent } from './budget.js';
@@ -130,10 +130,11 @@ export type Objective = (record: CaseRecord) => number | undefined;
  * @throws WinnowError `invalid_option`
  */
 export function objectiveOf(prompt: TunedPrompt, metric?: string): Objective {
-  if (metric !== undefined && meaningOf(metric)?.better !== 'higher') {
-    const message = `--metric: "${metric}" is no metric of which more is better; "recall", "right" or "nodeF1" are.`;
-    throw new WinnowError('invalid_option', message);
-  }
+  const refused = (why: string) => new WinnowError('invalid_option', `--metric: "${metric}" ${why}`);
+  if (metric !== undefined && !(SCORES.has(metric) && meaningOf(metric)?.better === 'higher'))
+    throw refused('is no metric of which more is better; "recall", "right" or "nodeF1" are.');
+  if (metric !== undefined && !isOfStage(metric, prompt === 'select-tools' ? 'select' : 'plan'))
+    throw refused(`says nothing about ${prompt}: choose the other prompt by --only, or "right".`);
   return ({ outcome, selection, scores }) => {
     if (outcome === 'error' || selection === undefined) return undefined;
     if (prompt === 'select-tools' && selection.mode === 'passthrough') return undefined;

@@ -2,7 +2,6 @@
  * A prompt file taken apart: instructions, worked examples at their marked place, and the part of the request. The
  * examples stand before the tools, so that they belong to what stays the same between requests.
  */
-import { createHash } from 'node:crypto';
 import type { Model } from '../../core/model/model.js';
 import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompts.js';
 
@@ -74,8 +73,4 @@ function countPlaces(text: string): Map<string, number> {
   const counts = new Map([[EXAMPLES_MARK, text.split(EXAMPLES_MARK).length - 1]]);
   for (const [place] of text.matchAll(/\{\{\w+\}\}/gu)) counts.set(place, (counts.get(place) ?? 0) + 1);
   return counts;
-}
-
-export function hashOf(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

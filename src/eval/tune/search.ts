@@ -3,13 +3,14 @@
  * has the winner looked at once on the choosing part; what is kept is the ground of the next round.
  */
 import type { EvaluationCase } from '../case.js';
+import { hashOf } from '../run-summary.js';
 import { type Pair, pairedDifference, signFlipP } from '../statistics.js';
 import { BudgetEnded, type Spent } from './budget.js';
 import type { CandidateKind, Round, Variant } from './candidates.js';
 import { exampleCandidates } from './examples.js';
 import type { Measure } from './measure.js';
 import { parameterCandidates } from './parameters.js';
-import { countSeenTokens, hashOf } from './prompt-draft.js';
+import { countSeenTokens } from './prompt-draft.js';
 import type { Split } from './split-cases.js';
 import { FALSE_DISCOVERY, type Tried } from './tune-report.js';
 import { wordingCandidates } from './wordings.js';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { propagation, SpanStatusCode, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/agents/logging/call-log.js';
-import { createLogger, type LogOptions, logFailure } from '../../../src/agents/logging/logger.js';
+import { createLogger, failureFacts, type LogOptions } from '../../../src/agents/logging/logger.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
 import { traceHeaders, withSpan } from '../../../src/core/spans.js';
@@ -339,7 +339,7 @@ describe('the logger', () => {
 describe('the line of a failure', () => {
   const lineOf = (error: WinnowError): Record<string, unknown> => {
     const { logger, parsed } = record({});
-    logFailure(logger, error, { requestId: 'r-1' });
+    logger.error({ requestId: 'r-1', ...failureFacts(error) }, error.message);
     return parsed()[0] ?? {};
   };
 

@@ -195,7 +195,7 @@ export interface LockOptions {
 
 /**
  * One process at a time, by a lock file that its owner touches again and again. One that nobody has touched for a while is of a
- * process that died.
+ * process that died; sooner, where this machine knows no such process. A container may: it sees its own processes alone.
  * @throws WinnowError `cancelled` while it waits; else what `run` throws
  */
 export async function withLock<T>(path: string, options: LockOptions, run: () => Promise<T>): Promise<T> {
@@ -206,7 +206,8 @@ export async function withLock<T>(path: string, options: LockOptions, run: () =>
     if (await create(path)) break;
     const touched = await stat(path).catch(() => undefined);
     const owner = await readFile(path, 'utf8').catch(() => '');
-    if (touched && touched.mtimeMs < Date.now() - staleAfterInMs) await rm(path, { force: true });
+    const patience = isGone(owner) ? staleAfterInMs / 5 : staleAfterInMs;
+    if (touched && touched.mtimeMs < Date.now() - patience) await rm(path, { force: true });
     else if (owner !== '' && !isTold) {
       isTold = true;
       onWait?.(owner);
@@ -222,9 +223,22 @@ export async function withLock<T>(path: string, options: LockOptions, run: () =>
   }
 }
 
+const ownerOf = (pid: number | string) => `process ${pid} on ${hostname()}`;
+
+/** Whether the owner was a process of this machine that is not there any more. */
+function isGone(owner: string): boolean {
+  const [pid = ''] = /\d+/u.exec(owner) ?? [];
+  if (pid === '' || owner !== ownerOf(pid)) return false;
+  try {
+    return !process.kill(Number(pid), 0);
+  } catch (error) {
+    return Object(error).code === 'ESRCH';
+  }
+}
+
 async function create(path: string): Promise<boolean> {
   try {
-    await writeFile(path, `process ${process.pid} on ${hostname()}`, { flag: 'wx' });
+    await writeFile(path, ownerOf(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (Object(error).code === 'EEXIST') return false;

@@ -1,5 +1,7 @@
 /** Where weights come from, and who fetches them. */
+import { spawnSync } from 'node:child_process';
 import { chmod, readdir, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ensureModel, withLock } from '../../../../src/core/model/store/model-file.js';
@@ -179,6 +181,15 @@ describe('a lock', () => {
       await utimes(lock, 1, 1);
       expect(await withLock(lock, {}, async () => 'done')).toBe('done');
       expect(await readdir(folder)).toEqual([]);
+    });
+
+    it('is taken sooner from a process of this machine that has died', async () => {
+      const { pid } = spawnSync(process.execPath, ['--version']);
+      await writeFile(lock, `process ${pid} on ${hostname()}`);
+      const minutesAgo = Date.now() / 1_000 - 1_000;
+      await utimes(lock, minutesAgo, minutesAgo);
+      const patient = { staleAfterInMs: 3_600_000, signal: AbortSignal.timeout(2_000) };
+      expect(await withLock(lock, patient, async () => 'done')).toBe('done');
     });
 
     it('is not taken from an owner who touches it, however long it takes', async () => {

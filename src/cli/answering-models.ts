@@ -1,0 +1,65 @@
+/** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
+
+import { join } from 'node:path';
+import type { ModelSettings } from '../core/model/create-model.js';
+import type { Model } from '../core/model/model.js';
+import { cacheFolder } from '../core/model/store/model-file.js';
+import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
+import { pairId } from '../eval/prices.js';
+import { hashOf, type Settings } from '../eval/run-summary.js';
+import type { AnsweringModel } from '../eval/suite.js';
+import type { ConfigFile } from './config-file.js';
+import type { PlanningFlags } from './flags.js';
+import { modelSettings, planningModelSettings } from './model-settings.js';
+import { openModels } from './set-up.js';
+
+export interface AnsweringModels {
+  /** Of both models, where there are two. */
+  readonly id: string;
+  /** How each of them is asked. */
+  readonly asked: Settings;
+  /** For planners that remember answers, or never do. */
+  answering(remembers: boolean): AnsweringModel & { planning: AnsweringModel | undefined };
+  close(): Promise<void>;
+}
+
+/** The models of both stages. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export async function openAnsweringModels(
+  flags: PlanningFlags,
+  config: ConfigFile,
+  { cache: hasCache, ...context }: { stderr: NodeJS.WriteStream; signal: AbortSignal; cache: boolean },
+): Promise<AnsweringModels> {
+  const { model, planningModel, close } = await openModels(flags, config, context);
+  const settings = modelSettings(flags, config);
+  const ofPlanning = planningModelSettings(config, settings);
+  const withCache = (one: Model, answers: AnswerCacheOptions): AnsweringModel => {
+    return { model: one, cache: hasCache ? createAnswerCache(one, answers) : undefined };
+  };
+  const both = withCache(model, answersOf(settings));
+  // A file has one writer a process, and the two may differ only in their time-outs.
+  const planning = ofPlanning && planningModel && withCache(planningModel, answersOf(ofPlanning, 'planning'));
+  const as = (remembers: boolean, one: AnsweringModel) => (remembers ? one : { model: one.model });
+  return {
+    id: pairId(model.id, planningModel?.id),
+    asked: { selection: askedOf(settings), planning: ofPlanning && askedOf(ofPlanning) },
+    answering: (remembers) => ({ ...as(remembers, both), planning: planning && as(remembers, planning) }),
+    async close() {
+      await planning?.cache?.close();
+      await both.cache?.close();
+      await close();
+    },
+  };
+}
+
+/** What changes its answers, but for its address: a run goes on with the same. A body may hold a key: its hash stands for it. */
+export function askedOf({ temperature, logprobs, contextTokens, extraBody }: ModelSettings): Settings {
+  const whole = { temperature: temperature || undefined, logprobs: logprobs || undefined, contextTokens };
+  return { ...whole, extraBody: extraBody && hashOf(extraBody) };
+}
+
+/** Two servers may have different models of one name, and one may be asked in different ways. */
+export function answersOf(settings: ModelSettings, stage?: string): AnswerCacheOptions {
+  const { baseUrl, temperature, logprobs, extraBody } = settings;
+  const folder = join(cacheFolder(), ANSWERS_FOLDER);
+  return { folder, parameters: { baseUrl, temperature, logprobs, extraBody, stage } };
+}
