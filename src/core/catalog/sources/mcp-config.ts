@@ -86,10 +86,13 @@ async function readServer(written: unknown, place: string, around: Surroundings)
     const advice = `set it, or write \${${missing}:-default}`;
     return { ok: false, problem: `names the variable ${missing}, which is not set: ${advice}` };
   }
-  if ('url' in server)
-    return isUrl(server.url)
-      ? { ok: true, server }
-      : { ok: false, problem: 'has a url that is not an http(s) URL: correct it' };
+  if ('url' in server) {
+    const { url, oauth: { issuer = url } = {} } = server;
+    const wrong = Object.entries({ url, 'url in oauth.issuer': issuer }).find(([, address]) => !isUrl(address));
+    return wrong
+      ? { ok: false, problem: `has a ${wrong[0]} that is not an http(s) URL: correct it` }
+      : { ok: true, server };
+  }
   const { envFile, ...told } = server;
   const placed = 'cwd' in told ? { ...told, cwd: resolve(around.folder, told.cwd ?? '') } : told;
   if (envFile === undefined) return { ok: true, server: placed };
