@@ -26,7 +26,6 @@ export type AnswerWork = <Event>(request: FastifyRequest, reply: FastifyReply, w
 /** `x-accel-buffering`: nginx would else hold the events back until the end. */
 const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
   'x-accel-buffering': 'no',
   connection: 'close',
 } as const;

@@ -79,6 +79,7 @@ export function createServer({
       connectionsCheckingInterval: Math.min(1_000, Math.ceil(options.receiveTimeoutMs / 4)),
     },
     return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_NAME_CHARACTERS },
     genReqId: requestIdOf,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: onError,
@@ -129,6 +130,9 @@ export function createServer({
   });
   return app;
 }
+
+/** In a path: those of tools have no more. */
+const MAX_NAME_CHARACTERS = 256;
 
 /** More is a mistake or an attack: what reads a body would overflow the stack. */
 const MAX_BODY_DEPTH = 256;

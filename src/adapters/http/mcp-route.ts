@@ -111,8 +111,12 @@ const OPERATIONS = {
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 
-/** A client that only listens, for hours, takes no place of those who ask, and that a call is cancelled must get through. */
+/**
+ * A client that only listens, for hours, takes no place of those who ask. That a call is cancelled must get through, and so
+ * must an answer that a call waits for.
+ */
 function isQuestion(method: string | undefined, body: unknown): boolean {
   const { id, method: asked } = Object(body);
-  return method === 'POST' && (Array.isArray(body) || (id !== undefined && asked !== 'subscriptions/listen'));
+  const isAsked = id !== undefined && asked !== undefined && asked !== 'subscriptions/listen';
+  return method === 'POST' && (Array.isArray(body) || isAsked);
 }

@@ -147,6 +147,30 @@ inBrowser(`the page Approvals${skipped}`, () => {
     expect(noise).toEqual([]);
   });
 
+  it('shows no approval of another state than the one that was chosen last', async () => {
+    const { url, call, ask } = await startWaiting();
+    await call('a.txt');
+    const { body } = await ask('GET /v1/approvals');
+    await ask(`POST /v1/approvals/${body.approvals[0].id}/refuse`, { by: { user: 'olga' } });
+    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    let free = () => {};
+    const held = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    await page.route(/state=refused/u, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.locator('[data-state="refused"]').click();
+    await page.locator('[data-state="pending"]').click();
+    const late = page.waitForResponse(/state=refused/u);
+    free();
+    await (await late).finished();
+    await page.waitForResponse(/state=pending/u);
+    expect(await page.locator('[data-approval]').count()).toBe(0);
+    expect(noise).toEqual([]);
+  });
+
   it('shows what nobody would see in an argument, and leaves it in there where it is edited', async () => {
     const { url, call } = await startWaiting();
     await call('song\u202e3pm.exe');

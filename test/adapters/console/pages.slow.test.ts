@@ -150,6 +150,32 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(noise).toEqual([]);
   });
 
+  it('shows no answer to an earlier question under a later one', async () => {
+    const { url } = await startUsed();
+    const { page, noise } = await browser.open(`${url}/#audit`);
+    await page.locator('[data-entry="call"]').first().waitFor();
+    let free = () => {};
+    const held = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    await page.route(/outcome=unknown$/u, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.locator('[name="outcome"]').selectOption('unknown');
+    await page.locator('[name="outcome"]').selectOption('denied');
+    await shown(page)
+      .filter({ hasText: /^0 entries/u })
+      .waitFor();
+    const late = page.waitForResponse(/outcome=unknown$/u);
+    free();
+    await (await late).finished();
+    // One more look has been drawn by then.
+    await page.waitForResponse(/v1\/approvals/u);
+    expect(await shown(page).textContent()).toMatch(/^0 entries/u);
+    expect(noise).toEqual([]);
+  });
+
   it('shows figures, and lets what was learnt be approved and taken back', async () => {
     const { url, ask } = await startUsed();
     const { page, noise } = await browser.open(`${url}/#figures`, SIGNED_IN);

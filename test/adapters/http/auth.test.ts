@@ -112,6 +112,27 @@ describe('a program of this machine', () => {
       });
   });
 
+  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded'])(
+    'is none where its request came through a proxy, as %s says; a token is taken there, too',
+    async (name) => {
+      const { url } = await serve({ operatorToken: 'the-token-of-the-operator' });
+      const proxied = { ...JSON_TYPE, [name]: '203.0.113.7' };
+      for (const path of ['POST /v1/sessions', 'GET /v1/audit', 'POST /mcp'])
+        expect(await send(url, path, proxied)).toMatchObject({
+          status: 401,
+          body: { detail: expect.stringContaining('through a proxy') },
+        });
+      const proven = { ...proxied, ...bearer('the-token-of-the-operator') };
+      expect((await send(url, 'POST /v1/sessions', proven)).status).toBe(201);
+    },
+  );
+
+  it('gets answers that no cache keeps for another', async () => {
+    const { url } = await serve();
+    for (const path of ['/v1/tools', '/v1/runs', '/v1/approvals/none'])
+      expect((await fetch(`${url}${path}`)).headers.get('cache-control')).toBe('no-store');
+  });
+
   it('decides on no approval without a proof, whatever it says', async () => {
     const { url, ask } = await serve({ operatorToken: 'the-token-of-the-operator' });
     const { body: session } = await ask('POST /v1/sessions', { user: 'ann' });

@@ -108,6 +108,14 @@ describe('the OpenAPI document', () => {
     expect((await fetch(`${url}/v1/audit`)).status).toBe(404);
   });
 
+  it('names who asks as a header of each path but those that are open to all', async () => {
+    const { document } = await start();
+    const isOpen = ([, { get = {} }]: [string, Json]) =>
+      !Object(get).parameters?.some(({ name }: { name: string }) => name === 'x-winnow-user');
+    const open = Object.entries<Json>(document.paths).filter(([, item]) => 'get' in item);
+    expect(open.filter(isOpen).map(([path]) => path)).toEqual(['/healthz', '/readyz', '/openapi.json']);
+  });
+
   it('has a schema behind every reference', async () => {
     const { document } = await start();
     const references = valuesOf(document, '$ref').map(String);

@@ -72,8 +72,11 @@ function overPipes({ parts }: Awaited<ReturnType<typeof createWorld>>) {
 
 const NO_STREAM = new Response(null, { status: 405 });
 
+/** One user has one place: what belongs to a call that is under way takes none. */
+const options = { concurrency: 4 };
+
 async function overHttp({ parts }: Awaited<ReturnType<typeof createWorld>>) {
-  const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts) });
+  const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts), options });
   closeAfterTest(app);
   const of = (user: string) =>
     [new URL(`${url}/mcp`), { requestInit: { headers: { 'x-winnow-user': user } } }] as const;

@@ -95,7 +95,10 @@ export function createReading({ api, update }, lineOf) {
       return answer?.ok === false ? answer.failure : undefined;
     },
     async read() {
-      answer = await api.ask(lineOf());
+      const line = lineOf();
+      const read = /** @type {Answer<T>} */ (await api.ask(line));
+      // Meanwhile the page may ask for something else.
+      if (line === lineOf()) answer = read;
       update();
     },
   };

@@ -35,13 +35,13 @@ function createApprovals(console) {
   const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(MOST) })}`);
 
   async function read() {
-    const [waiting, others] = await Promise.all([
-      list('pending'),
-      stateShown() === 'pending' ? undefined : list(stateShown()),
-    ]);
+    const state = stateShown();
+    const [waiting, others] = await Promise.all([list('pending'), state === 'pending' ? undefined : list(state)]);
     const answer = others ?? waiting;
-    failure = answer.ok ? undefined : answer.failure;
     if (waiting.ok) pending = waiting.value.approvals.toReversed();
+    // Meanwhile the page may show another state.
+    if (state !== stateShown()) return update();
+    failure = answer.ok ? undefined : answer.failure;
     if (answer.ok) shown = others ? answer.value.approvals : inTheirPlaces(shown, pending);
     update();
   }

@@ -6,7 +6,7 @@ import { renderFailure, renderTable } from './shell.js';
 /** @import { AuditEntry } from '../../../agents/records.ts' */
 /** @import { Rates, TelemetryReport } from '../../../agents/telemetry/rates.ts' */
 /** @import { LearntView } from '../../http/agents/adaptation-routes.ts' */
-/** @import { Answer, Failure, Reading } from './api.js' */
+/** @import { Failure, Reading } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
@@ -73,30 +73,23 @@ export const figuresPage = {
   title: 'figures',
   needs: 'telemetry',
   create(console) {
-    const { api, update } = console;
-    let report = /** @type {TelemetryReport | undefined} */ (undefined);
-    let learnt = /** @type {readonly LearntView[]} */ ([]);
-    let failure = /** @type {Failure | undefined} */ (undefined);
-
-    async function read() {
-      const { group = 'tool' } = console.view;
-      const answer = /** @type {Answer<TelemetryReport>} */ (
-        await api.ask(`GET v1/telemetry?${new URLSearchParams({ by: group })}`)
-      );
-      const entries = /** @type {Answer<{entries: LearntView[]}>} */ (await api.ask('GET v1/adaptation'));
-      failure = answer.ok ? undefined : answer.failure;
-      report = answer.ok ? answer.value : undefined;
-      learnt = entries.ok ? entries.value.entries : [];
-      update();
-    }
+    const { api } = console;
+    const figures = /** @type {Reading<TelemetryReport>} */ (
+      createReading(console, () => `GET v1/telemetry?${new URLSearchParams({ by: console.view.group ?? 'tool' })}`)
+    );
+    const learnings = /** @type {Reading<{entries: LearntView[]}>} */ (
+      createReading(console, () => 'GET v1/adaptation')
+    );
+    /** Why the last decision was not taken. */
+    let undecided = /** @type {Failure | undefined} */ (undefined);
+    const read = () => Promise.all([figures.read(), learnings.read()]);
 
     /** @param {LearntView} entry @param {'approve' | 'revert'} what */
     async function decide({ id }, what) {
       const body = { by: { user: api.proof.name || 'operator' } };
       const answer = await api.ask(`POST v1/adaptation/${encodeURIComponent(id)}/${what}`, { body });
-      if (answer.ok) return read();
-      failure = answer.failure;
-      update();
+      undecided = answer.ok ? undefined : answer.failure;
+      await read();
     }
 
     /** @param {string} key @param {Rates} rates */
@@ -107,12 +100,14 @@ export const figuresPage = {
       enter: () => void read(),
       render() {
         const { t, view } = console;
+        const { value: report, failure } = figures;
+        const learnt = learnings.value?.entries ?? [];
         const heads = [
           t.of('group', view.group ?? 'tool'),
           ...[...COUNTS, ...SHARES].map((name) => t.of('rate', name)),
         ];
         return html`<h1>${t('figures')}</h1>
-          ${renderFailure(failure, t)}
+          ${renderFailure(failure, t)} ${renderFailure(undecided, t)}
           <p class="row" role="group" aria-label=${t('group_by')}>${GROUPS.map((group) => html`<a class="button" href="#figures?group=${group}" aria-current=${String(group === (view.group ?? 'tool'))}>${t.of('group', group)}</a>`)}</p>
           ${report && renderTable(t('figures'), heads, [row(t('total'), report.total), ...report.rows.map(({ key, ...rates }) => row(key, rates))])}
           <h2>${t('learnt')}</h2>

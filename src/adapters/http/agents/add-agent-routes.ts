@@ -45,7 +45,6 @@ export function addAgentRoutes(
     operationId: 'metrics',
     summary: 'Figures for Prometheus, as they happen in this process',
     answerType: 'text/plain',
-    isOpen: true,
   };
   app.get('/metrics', { config: { operation } }, async (_request, reply) => {
     if (!metrics)

@@ -55,11 +55,13 @@ const CORS = {
 };
 
 function addCallers(app: FastifyInstance, authenticate: Authenticate): void {
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return;
     const isForOperators = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;
     if (!isOfCallers(request) && !isForOperators) return;
+    // Between caller and server none may keep it for another: who asks need not stand in the headers that caches know.
+    reply.header('cache-control', 'no-store');
     demandJson(request);
     request.identity = await authenticate(request.raw);
     if (isForOperators) requireOperator(request.identity.caller);

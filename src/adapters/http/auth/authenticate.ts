@@ -62,6 +62,8 @@ export function createAuthenticate(parts: AuthParts = {}): Authenticate {
     if (secret !== undefined) return byGateway(secret, headers);
     const token = bearerOf(headers);
     if (token !== undefined) return byToken(token, headers);
+    const isProxied = FORWARDED.some((name) => headers[name] !== undefined);
+    if (isOpen && isProxied) throw unauthenticated(THROUGH_PROXY);
     if (isOpen && isOfThisMachine(socket.remoteAddress)) return { caller: namedIn(headers), isProven: false };
     throw unauthenticated('Send the header "authorization: Bearer TOKEN" with a token that this server knows.');
   }
@@ -132,6 +134,12 @@ function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }
+
+/** By which a proxy on this machine tells that it speaks for somebody else. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+const THROUGH_PROXY =
+  'The request came through a proxy, and who is behind it is not known: name auth.tokens, auth.jwt or auth.gateway in the ' +
+  'configuration, or send the operator\'s token as "authorization: Bearer TOKEN".';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');

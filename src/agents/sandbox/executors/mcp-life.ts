@@ -3,9 +3,9 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { briefOf, keysOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, McpFailure, type McpServer, maskOf } from '../../../core/catalog/sources/mcp-server.js';
+import { createServerTokens } from '../../../core/catalog/sources/mcp-tokens.js';
 import { orAborted } from '../../../core/errors.js';
-import { createKeyMask } from '../../../core/secret-forms.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
@@ -51,7 +51,7 @@ export interface McpLife {
 
 export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
   const { connectTimeoutMs, idleMs, onLastWords, now } = options;
-  const mask = createKeyMask(keysOf(server));
+  const tokens = createServerTokens(server);
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
   let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
@@ -62,7 +62,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
   /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
   function open(): Promise<McpSession> {
-    const mine = openMcpSession(server, { connectTimeoutMs, way });
+    const mine = openMcpSession(server, { connectTimeoutMs, way, tokens });
     opening = mine;
     mine.then(
       (session) => {
@@ -164,12 +164,12 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
           const before = trouble;
           const answer = await work(reached.session);
           if (answer.ok || answer.kind === 'refused') trouble = undefined;
-          else if (!signal.aborted) await drop(reached.session, whyLost(answer));
+          else if (answer.kind !== 'unauthorized' && !signal.aborted) await drop(reached.session, whyLost(answer));
           else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
           const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
           if (isSecond || !isAgain || signal.aborted)
-            return toFailure(name, { ...answer, reason: mask(answer.reason) });
+            return toFailure(name, { ...answer, reason: maskOf(server, tokens?.keys())(answer.reason) });
         }
       } finally {
         release();
@@ -198,6 +198,8 @@ function toFailure(server: string, { kind, reason }: McpRefusal): CallFailure {
   switch (kind) {
     case 'not_sent':
       return fail('tool_unavailable', `${who} can't be reached: ${reason}`);
+    case 'unauthorized':
+      return fail('tool_unavailable', `${who} can't be used: ${reason}`);
     case 'lost':
       return fail('connection_lost', `${who} broke off in the middle of the call: ${reason}`);
     case 'refused':

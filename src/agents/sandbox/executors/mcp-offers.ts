@@ -2,13 +2,12 @@
  * What MCP servers offer besides tools, in their own words, for adapters that hand it on. No policy is asked here: whoever
  * shows it decides to whom.
  */
-import type { Client } from '@modelcontextprotocol/client';
 import { NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
-import { type McpRefusal, readFailure } from './mcp-session.js';
+import { type McpRefusal, type McpSession, readFailure } from './mcp-session.js';
 import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
 export async function askForOffer(
-  client: Client,
+  { client, tokens }: Pick<McpSession, 'client' | 'tokens'>,
   { method, params = {} }: McpOfferRequest,
   signal: AbortSignal,
 ): Promise<McpOffered | McpRefusal> {
@@ -26,7 +25,7 @@ export async function askForOffer(
     });
     return { ok: true, result: { [items]: all } };
   } catch (error) {
-    return readFailure(error);
+    return readFailure(error, tokens);
   }
 }
 

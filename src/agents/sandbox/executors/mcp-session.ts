@@ -17,6 +17,8 @@ import {
 import { z } from 'zod';
 import {
   type AskedByServer,
+  adviceOnTokens,
+  type ConnectOptions,
   connect,
   EndlessList,
   failureReason,
@@ -32,10 +34,13 @@ import type { ExecutorCall } from './executor.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
-/** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
+/**
+ * `not_sent`: the server has not seen the call. `unauthorized`: it runs none, for want of a token. `lost`: the connection broke
+ * on the way. `refused`: it said no.
+ */
 export interface McpRefusal {
   readonly ok: false;
-  readonly kind: 'not_sent' | 'lost' | 'refused';
+  readonly kind: 'not_sent' | 'unauthorized' | 'lost' | 'refused';
   readonly reason: string;
   /** Of HTTP, where that was its answer. */
   readonly status?: number | undefined;
@@ -55,6 +60,8 @@ export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | '
 
 export interface McpSession {
   readonly client: Client;
+  /** Of a server with `oauth`. */
+  readonly tokens: McpSessionOptions['tokens'];
   /** In which the server answered; the next connection need not try others. */
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
@@ -66,23 +73,23 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-export interface McpSessionOptions {
+export interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
   /** For the start of the server and the handshake. */
   readonly connectTimeoutMs: number;
-  readonly way?: Way | undefined;
 }
 
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const news = createNews();
-  const { connectTimeoutMs: timeoutMs, way: known } = options;
-  const { client, way, close } = await connect(server, { timeoutMs, way: known, hear: news.hear, ask: news.ask });
+  const { connectTimeoutMs: timeoutMs, ...known } = options;
+  const { client, way, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
   };
   return {
     client,
+    tokens: known.tokens,
     way,
     isOpen: () => isOpen,
     noteUser: news.noteUser,
@@ -106,7 +113,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
         }
         return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };
       } catch (error) {
-        return readFailure(error);
+        return readFailure(error, known.tokens);
       } finally {
         listening.stop();
       }
@@ -196,11 +203,13 @@ function createNews(): News {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-export function readFailure(error: unknown): McpRefusal {
+export function readFailure(error: unknown, tokens: McpSessionOptions['tokens']): McpRefusal {
   const status = statusOf(error);
   const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => {
     return { ok: false, kind, reason, status };
   };
+  const advice = adviceOnTokens(error, tokens);
+  if (advice !== undefined) return end('unauthorized', `${failureReason(error)}. ${advice}.`);
   if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
   // By the specification of MCP, 404 says that the session has ended and must be opened anew.
   if (status === 404) return end('not_sent');

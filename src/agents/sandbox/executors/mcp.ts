@@ -75,7 +75,7 @@ export function createMcpExecutor(
     const use = { signal: patience, repeatable: true };
     const offered = await life.use(use, (session) => {
       session.noteUser(user);
-      return askForOffer(session.client, request, patience);
+      return askForOffer(session, request, patience);
     });
     if (offered.ok || !timeout.aborted) return offered;
     return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);

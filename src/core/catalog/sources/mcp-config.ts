@@ -79,8 +79,10 @@ async function readServer(written: unknown, place: string, around: Surroundings)
   if (missing !== undefined)
     throw new Error(`names the variable ${missing}, which is not set: set it, or write \${${missing}:-default}`);
   if ('url' in server) {
-    if (isUrl(server.url)) return server;
-    throw new Error('has a url that is not an http(s) URL: correct it');
+    const { url, oauth: { issuer = url } = {} } = server;
+    const wrong = Object.entries({ url, 'url in oauth.issuer': issuer }).find(([, address]) => !isUrl(address));
+    if (!wrong) return server;
+    throw new Error(`has a ${wrong[0]} that is not an http(s) URL: correct it`);
   }
   const { envFile, ...told } = server;
   const placed = 'cwd' in told ? { ...told, cwd: resolve(around.folder, told.cwd ?? '') } : told;

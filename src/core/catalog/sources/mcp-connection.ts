@@ -5,6 +5,7 @@
 import {
   Client,
   type ElicitResult,
+  InsufficientScopeError,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -16,9 +17,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
-import { createKeyMask } from '../../secret-forms.js';
-import { keysOf, McpFailure, type McpServer } from './mcp-server.js';
-import { createMcpTransport, type HearNotification, rawPageSchema, type Wire } from './mcp-transport.js';
+import { McpFailure, type McpServer, maskOf } from './mcp-server.js';
+import { createServerTokens, NoToken, type ServerTokens } from './mcp-tokens.js';
+import { createMcpTransport, rawPageSchema, type TransportOptions, type Wire } from './mcp-transport.js';
 import { type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
@@ -103,11 +104,11 @@ export type AskedByServer = (asked: unknown, signal: AbortSignal) => Promise<Eli
 const CAPABILITIES = { elicitation: { form: {} } };
 const DECLINE: AskedByServer = async () => ({ action: 'decline' });
 
-interface ConnectOptions {
+export interface ConnectOptions extends Pick<TransportOptions, 'hear'> {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Default: nobody hears them. */
-  readonly hear?: HearNotification | undefined;
+  /** Of earlier connections to a server with `oauth`. Default: new ones. */
+  readonly tokens?: ServerTokens | undefined;
   /** Answers what the server asks of a person. Default: nobody is asked. */
   readonly ask?: AskedByServer | undefined;
   /** In which the server answered before. Default: all are tried. */
@@ -132,20 +133,21 @@ interface Connection extends Opened {
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function connect(
   server: McpServer,
-  { timeoutMs, signal, hear, ask = DECLINE, way = firstWay(server) }: ConnectOptions,
+  { timeoutMs, signal, hear, ask = DECLINE, way = firstWay(server), ...options }: ConnectOptions,
 ): Promise<Connection> {
+  const { tokens = createServerTokens(server) } = options;
   // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
   const explain = (error: unknown) => {
-    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error);
+    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error, tokens);
     const brief = timeout.aborted ? `did not answer within ${timeoutMs} ms` : describeBriefly(server, error);
     return new McpFailure(what, { brief, lastWords: lastWords(), cause: error });
   };
 
   async function open(one: Way): Promise<Opened> {
-    const opened = createMcpTransport(server, one.wire, hear);
+    const opened = createMcpTransport(server, one.wire, { hear, tokens });
     lastWords = opened.lastWords;
     const options = { versionNegotiation: negotiationOf(one), capabilities: CAPABILITIES };
     const client = new Client({ name: 'winnow', version: readVersion() }, options);
@@ -203,14 +205,15 @@ function describeSilence(server: McpServer, timeoutMs: number): string {
   return `did not answer within ${timeoutMs} ms. ${look}, or allow more time (${more})`;
 }
 
-function describeFailure(server: McpServer, error: unknown): string {
-  const mask = createKeyMask(keysOf(server));
-  return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
+function describeFailure(server: McpServer, error: unknown, tokens: ServerTokens | undefined): string {
+  const mask = maskOf(server, tokens?.keys());
+  return `failed (${mask(failureReason(error))}). ${adviceOnTokens(error, tokens) ?? adviceOn(server, statusOf(error))}`;
 }
 
 function describeBriefly(server: McpServer, error: unknown): string {
   const status = statusOf(error);
   if (status !== undefined) return `answered with HTTP ${status}`;
+  if (error instanceof NoToken) return 'was not asked, since there is no token for it';
   const [code] = [error, Object(error).cause]
     .map((one) => Object(one).code)
     .filter((one) => SYSTEM_CODE.test(String(one)));
@@ -227,19 +230,32 @@ const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{2,40}$/u;
 export function failureReason(error: unknown): string {
   const status = statusOf(error);
   if (status === undefined) return reasonOf(error);
-  const { text } = Object(error instanceof SdkHttpError ? error.data : undefined);
+  const said = error instanceof SdkHttpError ? Object(error.data).text : undefined;
+  const text = error instanceof InsufficientScopeError ? `it wants the scope "${error.requiredScope}"` : said;
   const body = typeof text === 'string' && !/^\s*</u.test(text) ? text.slice(0, MAX_BODY_CHARACTERS) : '';
   return `HTTP ${status}${body && `: ${body}`}`;
 }
 
 export function statusOf(error: unknown): number | undefined {
   if (error instanceof SdkHttpError) return error.status;
+  if (error instanceof InsufficientScopeError) return 403;
   return error instanceof SseError ? error.code : undefined;
+}
+
+/** Undefined: it is not about the tokens of a server with `oauth`. */
+export function adviceOnTokens(error: unknown, tokens: ServerTokens | undefined): string | undefined {
+  if (!tokens) return undefined;
+  if (error instanceof NoToken) return `Check "${error.key}" of the server in the configuration`;
+  if (error instanceof InsufficientScopeError) return 'Check "oauth.scope" of the server in the configuration';
+  return statusOf(error) === 401
+    ? 'It refuses a new token, too. Check "oauth" of the server in the configuration'
+    : undefined;
 }
 
 function adviceOn(server: McpServer, status: number | undefined): string {
   if ('command' in server) return 'Check its command, and its keys';
-  if (status === 401 || status === 403) return 'Check its key: "headers" of the server in the configuration';
+  const proof = server.oauth ? '"oauth"' : '"headers"';
+  if (status === 401 || status === 403) return `Check its key: ${proof} of the server in the configuration`;
   if (status === 404 || status === 405)
     return 'Check its URL: Winnow speaks streamable HTTP, often at /mcp, and SSE, often at /sse';
   return 'Check its URL, its headers and that it runs';

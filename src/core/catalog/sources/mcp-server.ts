@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { findSlips } from '../../nearest-name.js';
 import { parse } from '../../parse.js';
+import { createKeyMask } from '../../secret-forms.js';
 import { isObject } from '../schema/json.js';
 
 const texts = z.record(z.string(), z.string()).optional();
@@ -32,16 +33,38 @@ const processSchema = z.object({
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 
-const remoteSchema = z.object({
-  ...common,
-  type: z
-    .enum(['http', 'streamable-http', 'streamableHttp', 'sse'])
+const oauthSchema = z.object({
+  clientId: z.string().min(1),
+  clientSecret: z.string().min(1).describe('As `${NAME}`, from the environment.'),
+  scope: z
+    .string()
+    .min(1)
     .optional()
-    .describe('Default: streamable HTTP, and SSE where the server refuses it.'),
-  // Whether it is a URL shows once its variables are in their places.
-  url: z.string().min(1),
-  headers: texts,
+    .describe('With spaces between several. Default: what the issuer gives by itself.'),
+  issuer: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The one place, besides the server, that is asked for tokens. Default: the server names it, at its own origin.',
+    ),
 });
+
+const remoteSchema = z
+  .object({
+    ...common,
+    type: z
+      .enum(['http', 'streamable-http', 'streamableHttp', 'sse'])
+      .optional()
+      .describe('Default: streamable HTTP, and SSE where the server refuses it.'),
+    // Whether it is a URL shows once its variables are in their places.
+    url: z.string().min(1),
+    headers: texts,
+    oauth: oauthSchema.optional().describe('Client credentials for tokens, which go to this server alone.'),
+  })
+  .refine(({ oauth, headers = {} }) => !oauth || !Object.keys(headers).some((name) => /^authorization$/iu.test(name)), {
+    error: '"oauth" and the header "authorization" say who asks: leave one of them out',
+  });
 
 /** A process on stdio, or a URL; see the configurations of Claude Desktop, Cursor and VS Code. */
 export type McpServer = z.infer<typeof processSchema> | z.infer<typeof remoteSchema>;
@@ -61,6 +84,10 @@ export function parseMcpServer(written: unknown, place: string): McpServer {
   const [slip] = findSlips(written, kind ? Object.keys(schema.shape) : ['command', 'url'], MAX_KEY_SLIPS);
   if (slip) throw unusable(`${place}.${slip[0]}: an unknown key; "${slip[1]}" may be meant`);
   if (!kind) throw unusable(`${place}: neither "command" nor "url"`);
+  const [slipOfOauth] = isObject(written.oauth)
+    ? findSlips(written.oauth, Object.keys(oauthSchema.shape), MAX_KEY_SLIPS)
+    : [];
+  if (slipOfOauth) throw unusable(`${place}.oauth.${slipOfOauth[0]}: an unknown key; "${slipOfOauth[1]}" may be meant`);
   const parsed = parse(schema, written, { within: place });
   if (!parsed.ok) throw unusable(parsed.issues.join('; '));
   return parsed.value;
@@ -84,14 +111,20 @@ export function findNamesake(server: string, others: Iterable<string>): string |
   return [...others].find((other) => other !== server && prefixOf(other) === prefixOf(server));
 }
 
-/** What of its configuration may be a key: servers and libraries repeat them in what they say of a failure. */
-export function keysOf(server: McpServer): string[] {
+/** Servers and libraries repeat keys in what they say of a failure. @param tokens that it has got besides its configuration */
+export function maskOf(server: McpServer, tokens: readonly string[] = []): (text: string) => string {
+  return createKeyMask([...keysOf(server), ...tokens]);
+}
+
+/** What of its configuration may be a key. */
+function keysOf(server: McpServer): string[] {
   if ('command' in server) return Object.values(server.env ?? {});
-  const { url, headers = {} } = server;
+  const { url, headers = {}, oauth } = server;
   const ofHeaders = Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
-  if (!URL.canParse(url)) return ofHeaders;
+  const ofOauth = oauth ? [oauth.clientSecret, `${oauth.clientId}:${oauth.clientSecret}`] : [];
+  if (!URL.canParse(url)) return [...ofHeaders, ...ofOauth];
   const { username, password, searchParams } = new URL(url);
-  return [...ofHeaders, username, password, ...searchParams.values()];
+  return [...ofHeaders, ...ofOauth, username, password, ...searchParams.values()];
 }
 
 /** Another one, where calls of the server would go elsewhere. No key of a header is in it. */

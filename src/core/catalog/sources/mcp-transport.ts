@@ -1,19 +1,20 @@
 /** How messages go to an MCP server and back: a process, streamable HTTP, or the SSE of before 2025; bounded in size. */
 import {
+  type AuthProvider,
   type JSONRPCMessage,
   type ReconnectionScheduler,
   SSEClientTransport,
   SseError,
   StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
-import { createKeyMask } from '../../secret-forms.js';
 import { boundBody } from './bound-body.js';
-import { keysOf, type McpServer } from './mcp-server.js';
+import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
@@ -39,9 +40,21 @@ class ProcessTransport extends StdioClientTransport {}
 /** Told at once and in order: the SDK tells what comes with an answer after the answer, or not at all. */
 export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
 
-export function createMcpTransport(server: McpServer, wire: Wire, hear?: HearNotification): McpTransport {
+export interface TransportOptions {
+  /** Default: nobody hears them. */
+  readonly hear?: HearNotification | undefined;
+  /** Of a server with `oauth`. */
+  readonly tokens?: AuthProvider | undefined;
+}
+
+export function createMcpTransport(
+  server: McpServer,
+  wire: Wire,
+  { hear, tokens: authProvider }: TransportOptions,
+): McpTransport {
   const reopening = createReopening();
-  const transport = 'url' in server ? createRemote(server, wire, reopening) : createProcess(server);
+  const sending = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
+  const transport = 'url' in server ? createRemote(server, wire, sending) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
   transport.onmessage = (message) => {
     if (!('method' in message)) reopening.reset();
@@ -71,9 +84,10 @@ type RemoteServer = Extract<McpServer, { url: string }>;
 function createRemote(
   { url, headers }: RemoteServer,
   wire: Wire,
-  { schedule: reconnectionScheduler }: Reopening,
+  sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>,
 ): SSEClientTransport | StreamableHTTPClientTransport {
   const options = {
+    ...sending,
     requestInit: { headers: { ...headers } },
     // Who waits for an answer in a stream that was cut hears of the end of the connection.
     fetch: async (address: string | URL, init?: RequestInit) =>
@@ -82,7 +96,7 @@ function createRemote(
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'
       ? new SSEClientTransport(new URL(url), options)
-      : new StreamableHTTPClientTransport(new URL(url), { ...options, reconnectionScheduler });
+      : new StreamableHTTPClientTransport(new URL(url), options);
   // Its one stream is the connection: opened anew by itself, it would be a session without a handshake.
   remote.onerror = (error) => {
     // Not at once: the event source sets its timer for another try behind this.
@@ -138,7 +152,7 @@ function createProcess({ command, args = [], env, cwd }: ProcessServer): Process
 }
 
 function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
-  const mask = createKeyMask(keysOf(server));
+  const mask = maskOf(server);
   let words = '';
   stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);

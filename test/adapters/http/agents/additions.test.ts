@@ -68,6 +68,14 @@ describe('private tools over HTTP', () => {
     expect((await ask(`DELETE ${BASE}/nothing`, undefined, ANN)).status).toBe(404);
   });
 
+  it('are removed by their names, however long', async () => {
+    const { ask } = await start();
+    const { body } = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, name: '斑'.repeat(252) } }, ANN);
+    expect(body.name).toHaveLength(256);
+    const removed = await ask(`DELETE ${BASE}/${encodeURIComponent(body.name)}`, undefined, ANN);
+    expect([removed.status, removed.body]).toEqual([200, { removed: body.name }]);
+  });
+
   it('with a slip in a key are added, and the answer tells what is without effect', async () => {
     const { ask } = await start();
     const { status, body } = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, key_words: ['stripes'] } }, ANN);

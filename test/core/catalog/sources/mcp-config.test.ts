@@ -100,6 +100,31 @@ describe('a server whose configuration is wrong', () => {
     ['a number among its arguments', { command: 'node', args: [1] }, 'mcpServers.bad.args.0: Invalid input'],
     ['an input', { url: 'https://a.test/${input:key}' }, 'asks for the input:key, as only an editor does: write a'],
     ['an empty variable', { url: 'https://a.test/${EMPTY}' }, 'names the variable EMPTY, which is not set: set it'],
+    [
+      'a misspelt key of oauth',
+      { url: 'https://a.test', oauth: { clientId: 'a', clientSecret: 'b', isuer: 'https://id.test' } },
+      'mcpServers.bad.oauth.isuer: an unknown key; "issuer" may be meant',
+    ],
+    [
+      'no secret',
+      { url: 'https://a.test', oauth: { clientId: 'a' } },
+      'mcpServers.bad.oauth.clientSecret: Invalid input',
+    ],
+    [
+      'a secret that is not set',
+      { url: 'https://a.test', oauth: { clientId: 'a', clientSecret: '${EMPTY}' } },
+      'names the variable EMPTY, which is not set: set it',
+    ],
+    [
+      'an issuer that is no URL',
+      { url: 'https://a.test', oauth: { clientId: 'a', clientSecret: 'b', issuer: 'id.test' } },
+      'has a url in oauth.issuer that is not an http(s) URL: correct it',
+    ],
+    [
+      'two ways to say who asks',
+      { url: 'https://a.test', oauth: { clientId: 'a', clientSecret: 'b' }, headers: { Authorization: 'Bearer a' } },
+      'mcpServers.bad: "oauth" and the header "authorization" say who asks: leave one of them out',
+    ],
     ['a URL that is none', { url: 'file:///etc' }, 'has a url that is not an http(s) URL: correct it'],
     [
       'an envFile that is not there',

@@ -1,0 +1,136 @@
+/**
+ * OAuth towards an MCP server: the client credentials of its configuration become tokens (RFC 6749, section 4.4), which go to
+ * this server alone. The secret goes to the issuer of the configuration; where it names none, to no other origin than the server's.
+ */
+import {
+  type AuthProvider,
+  ClientCredentialsProvider,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  fetchToken,
+  OAuthError,
+  OAuthErrorCode,
+  selectResourceURL,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { isNeverConnected } from '../../errors.js';
+import { oneLine } from '../../visible-text.js';
+import { withoutUndefined } from '../schema/json.js';
+import { boundBody } from './bound-body.js';
+import { type McpServer, maskOf } from './mcp-server.js';
+import { reasonOf } from './source.js';
+
+export interface ServerTokens extends Required<AuthProvider> {
+  /** Those of late, which no text may have. */
+  keys(): readonly string[];
+}
+
+/** Why there is no token. It has no cause: what an issuer says may hold the secret. */
+export class NoToken extends Error {
+  /** The key of the server's configuration to look at. */
+  readonly key: string;
+
+  constructor(message: string, key: string) {
+    super(message);
+    this.key = key;
+  }
+}
+
+/** Of each question to the issuer. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Of the time that a token is good for: one that ends on its way is refused. */
+const USED_SHARE = 0.9;
+const MOST_REASON_CHARACTERS = 200;
+
+/** Undefined: its configuration has no `oauth`. */
+export function createServerTokens(server: McpServer): ServerTokens | undefined {
+  if (!('url' in server) || server.oauth === undefined) return undefined;
+  const { url, oauth } = server;
+  let keys: readonly string[] = [];
+  let endsAt = 0;
+  let renewal: Promise<void> | undefined;
+
+  /** @param place of the server's own description, as its refusal names it */
+  async function fetchTokens(place: URL | undefined): Promise<void> {
+    const described = await discoverOAuthProtectedResourceMetadata(
+      url,
+      place && { resourceMetadataUrl: place },
+      ask,
+    ).catch((error: unknown) => {
+      // It is the server that can't be reached; all else is none of its duties.
+      if (isNeverConnected(String(Object(Object(error).cause).code))) throw error;
+      return undefined;
+    });
+    const named = described?.authorization_servers?.[0] ?? `${new URL(url).origin}/`;
+    const issuer = oauth.issuer ?? named;
+    try {
+      if (!isAllowed(issuer, {})) throw new Error('it is at another place than the server');
+      const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: ask });
+      if (!metadata) throw new Error('it has no metadata of an authorization server');
+      const provider = new ClientCredentialsProvider({ ...withoutUndefined(oauth), expectedIssuer: issuer });
+      const resource = (await selectResourceURL(url, provider, described)) && described?.resource;
+      const fetched = await fetchToken(provider, issuer, withoutUndefined({ metadata, resource, fetchFn: ask }));
+      const {
+        access_token: token,
+        refresh_token: refresh = '',
+        expires_in: seconds = Number.POSITIVE_INFINITY,
+      } = fetched;
+      keys = [token, refresh, ...keys].slice(0, 4);
+      endsAt = performance.now() + USED_SHARE * 1_000 * seconds;
+    } catch (error) {
+      const reason = oneLine(maskOf(server, keys)(describe(error))).slice(0, MOST_REASON_CHARACTERS);
+      throw new NoToken(`${new URL(issuer).origin} gave no token: ${reason}`, keyOf(error));
+    }
+  }
+
+  /** Each question of the SDK, with none of the server's own headers. */
+  const ask: FetchLike = async (address, init = {}) => {
+    if (!isAllowed(address, init)) throw new Error(`it names ${new URL(address).origin}, which is another place`);
+    return boundBody(await fetch(address, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }));
+  };
+
+  /** Where tokens are given, the issuer of the configuration may say; no metadata sends anybody else there. */
+  function isAllowed(address: string | URL, { method }: Pick<RequestInit, 'method'>): boolean {
+    const { origin, protocol, hostname } = new URL(address);
+    if (origin === new URL(url).origin) return true;
+    const isSafe = protocol === 'https:' || LOOPBACK.test(hostname);
+    return oauth.issuer !== undefined && isSafe && (method === 'POST' || origin === new URL(oauth.issuer).origin);
+  }
+
+  /** Once for all who wait for it. */
+  function renew(place?: URL): Promise<void> {
+    renewal ??= fetchTokens(place).finally(() => {
+      renewal = undefined;
+    });
+    return renewal;
+  }
+
+  return {
+    keys: () => keys,
+    async token() {
+      if (performance.now() >= endsAt) await renew();
+      return keys[0];
+    },
+    onUnauthorized: ({ response }) => renew(extractWWWAuthenticateParams(response).resourceMetadataUrl),
+  };
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
+
+function describe(error: unknown): string {
+  if (error instanceof OAuthError) return `${error.code}, ${error.message}`;
+  const isOfForm = !(error instanceof z.core.$ZodError) && Object(error).name !== 'SyntaxError';
+  return isOfForm ? reasonOf(error) : 'its answer is not of the form of OAuth';
+}
+
+const KEYS: Readonly<Record<string, string>> = {
+  [OAuthErrorCode.InvalidClient]: 'oauth.clientSecret',
+  [OAuthErrorCode.UnauthorizedClient]: 'oauth.clientId',
+  [OAuthErrorCode.InvalidScope]: 'oauth.scope',
+};
+
+function keyOf(error: unknown): string {
+  return (error instanceof OAuthError ? KEYS[error.code] : undefined) ?? 'oauth.issuer';
+}
