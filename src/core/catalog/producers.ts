@@ -245,7 +245,10 @@ interface Token {
   readonly isBehindName: boolean;
 }
 
-/** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name, `May (inv-12)` none. */
+/**
+ * `movie 550` says an identifier, since the word before names the thing, and so does `R-64` in any language; `Sony WH-1000XM4`
+ * is a name, `May (inv-12)` none.
+ */
 function isValue({ token, before, isBehindName }: Token, { words, things, schema }: Argument): boolean {
   const kind = words.at(-1) ?? '';
   if (kind === 'uri' || kind === 'url') return token.includes('://');
@@ -254,8 +257,11 @@ function isValue({ token, before, isBehindName }: Token, { words, things, schema
   if (/^#?\d+$/u.test(token)) return isNamed || /^#|^\d{5,}(?<!000)$/u.test(token);
   if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]+$/u.test(token) || !/\d/u.test(token))
     return false;
-  return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !isBehindName);
+  return isNamed || ((token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token) && !isBehindName);
 }
+
+/** Letters and a number, joined by a mark. */
+const CODE = /^[a-z]+[_-]\d+$/iu;
 
 interface ResultField extends Field {
   readonly words: readonly string[];

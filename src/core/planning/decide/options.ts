@@ -4,7 +4,7 @@ import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
-import { ATOM } from './said.js';
+import { ATOM } from '../numbers.js';
 import {
   type Candidate,
   candidatesFor,

@@ -7,6 +7,7 @@ import type { Chrono } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
+import { ATOM, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
 import {
   dayBefore,
   daysOf,
@@ -21,11 +22,6 @@ import {
   withYears,
 } from '../times.js';
 
-export interface SaidNumber {
-  readonly text: string;
-  readonly value: number;
-}
-
 export interface Said {
   readonly times: readonly SaidTime[];
   /** Of a time of day alone: the one day that is said, else today where no day is; undefined where several may be meant. */
@@ -38,7 +34,6 @@ type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
 /** Languages of which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
-const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
 
 /** Of each message so many characters are read: what is asked stands early. */
 const MAX_CHARACTERS = 2000;
@@ -82,18 +77,8 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
   const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
   const found = withDay({ ...read, times: read.times.filter((time) => !isInName(time.text.toLowerCase())) });
-  const numbers = await numbersIn(pieces, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]);
+  const numbers = await numbersIn(pieces, language, [...found.times, ...found.durations]);
   return { ...found, numbers };
-}
-
-/** What is found in each, in their order. */
-function* findInEach<T>(pieces: readonly string[], find: (piece: string) => readonly T[]): Generator<void, T[], void> {
-  const found: T[] = [];
-  for (const piece of pieces) {
-    found.push(...find(piece));
-    yield;
-  }
-  return found;
 }
 
 const CUTS = [/^.+(?=\n)/su, /^.+[.;!?,。；！？，、](?!\d)/su, /^.+(?= )/su];
@@ -235,58 +220,10 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
   return { times: withYears(times, today), day: own && today, durations: timeless };
 }
 
-/** Numbers in words and in digits; those of a day, a time or a duration are none. */
-async function numbersIn(
-  pieces: readonly string[],
-  culture: string,
-  timed: readonly { readonly text: string }[],
-): Promise<SaidNumber[]> {
-  const { recognizeNumber } = await loadRecognizers();
-  // A bare number may be a year, and a number all the same.
-  const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
-  const finding = findInEach(pieces, (text) => {
-    const folded = text.toLowerCase();
-    const taken = times.flatMap((time) => placesOf(time, folded));
-    for (const { 0: atom, index } of text.matchAll(ATOM))
-      if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
-    const isFree = (start: number, length: number) =>
-      !taken.some((one) => start >= one.start && start + length <= one.end);
-    const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
-      const value = Number(one.resolution?.value);
-      return Number.isFinite(value) && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
-    });
-    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
-      isFree(index, found.length) ? [{ text: found, value: Number(found) }] : [],
-    );
-    return [{ words, digits }];
-  });
-  const found = await runInSlices(finding);
-  const words = found.flatMap((one) => one.words);
-  const known = new Set(words.map(({ value }) => value));
-  return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
-}
-
-function placesOf(part: string, text: string): { start: number; end: number }[] {
-  const places = [];
-  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + part.length))
-    places.push({ start, end: start + part.length });
-  return places;
-}
-
 /** `DP-0721-02` says no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with what they count. */
 const NAME_WITH_DATE = /^\p{L}.*\d/u;
-const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
-const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
-
 function isoDay(day: Date, later = 0): string {
   const date = new Date(day.getFullYear(), day.getMonth(), day.getDate() + later);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
-
-async function loadRecognizers() {
-  return (await import('@microsoft/recognizers-text-suite')).default;
-}
-
-/** An address, a path, a code or a day is one word, whatever marks it holds. */
-export const ATOM = /[#/~+]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;

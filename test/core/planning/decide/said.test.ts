@@ -4,7 +4,8 @@ import { momentsIn } from '../../../../src/core/planning/times.js';
 
 /** A Monday. */
 const today = '2026-11-23';
-const read = (message: string) => readSaid({ message, today, timeZone: 'UTC' });
+const read = (message: string, request: { locale?: string } = {}) =>
+  readSaid({ message, today, timeZone: 'UTC', ...request });
 
 describe('a day that is said', () => {
   it.each([
@@ -53,6 +54,22 @@ it.each([
 ])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
   const { numbers } = await read(message);
   expect(numbers.map((one) => one.value)).toContain(value);
+});
+
+it.each([
+  ['de', 'Setze den Preis auf 1.250,50 Euro', [1250.5]],
+  ['es', 'Sube el precio del T-40 a 33,75 euros', [33.75]],
+  ['fr', 'Passe le prix à 33,75 €', [33.75]],
+  ['pt', 'Suba o preço para 2.000', [2000]],
+  ['it', 'Il prezzo è 33.75 euro', [33.75]],
+  ['en', 'Set the price to 1,250.50', [1250.5]],
+  ['zh', '价格改为1,200', [1200]],
+  // With a decimal point, a comma may part two numbers.
+  ['en', 'Show lines 3,5', [3.5, 3, 5]],
+  ['en', 'Install version 1.2.3', [1, 2, 3]],
+])('a number in digits has the marks of its language: %s, %s', async (locale, message, values) => {
+  const { numbers } = await read(message, { locale });
+  expect(numbers.map((one) => one.value)).toEqual(values);
 });
 
 it('what a day or a time is made of is no number', async () => {

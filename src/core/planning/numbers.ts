@@ -1,0 +1,97 @@
+/** Numbers that a request says, in words and in digits, by the marks of its language. */
+import { runInSlices } from '../in-slices.js';
+
+export interface SaidNumber {
+  readonly text: string;
+  readonly value: number;
+}
+
+/** Languages of which Recognizers-Text reads numbers in words, with its names for them. */
+const CULTURES: Readonly<Record<string, string>> = {
+  en: 'en-us',
+  zh: 'zh-cn',
+  es: 'es-es',
+  fr: 'fr-fr',
+  pt: 'pt-br',
+  ja: 'ja-jp',
+  de: 'de-de',
+};
+
+/** Numbers in words and in digits; those of a day, a time or a duration are none. */
+export async function numbersIn(
+  pieces: readonly string[],
+  language: string,
+  timed: readonly { readonly text: string }[],
+): Promise<SaidNumber[]> {
+  const { recognizeNumber } = await loadRecognizers();
+  // A bare number may be a year, and a number all the same.
+  const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
+  const finding = findInEach(pieces, (text) => {
+    const folded = text.toLowerCase();
+    const taken = times.flatMap((time) => placesOf(time, folded));
+    for (const { 0: atom, index } of text.matchAll(ATOM))
+      if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
+    const isFree = (start: number, length: number) =>
+      !taken.some((one) => start >= one.start && start + length <= one.end);
+    const words = recognizeNumber(text, CULTURES[language] ?? 'en-us').flatMap((one): SaidNumber[] => {
+      // Some of its languages write a decimal comma, none a mark between thousands.
+      const value = Number(String(one.resolution?.value).replace(',', '.'));
+      const isWord = Number.isFinite(value) && !NUMERAL.test(one.text);
+      return isWord && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
+    });
+    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
+      isFree(index, found.length) ? readDigits(found, language) : [],
+    );
+    return [{ words, digits }];
+  });
+  const found = await runInSlices(finding);
+  const words = found.flatMap((one) => one.words);
+  const known = new Set(words.map(({ value }) => value));
+  return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
+}
+
+function placesOf(part: string, text: string): { start: number; end: number }[] {
+  const places = [];
+  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + part.length))
+    places.push({ start, end: start + part.length });
+  return places;
+}
+
+const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
+/** With marks between, such as `1,250.50`. */
+const DIGITS = /(?<![\p{Script=Latin}\d.,])-?\d+(?:[.,]\d+)*(?!\d)/gu;
+const NUMERAL = /^-?\d+(?:[.,]\d+)*$/u;
+
+/** `1.250,50` by the marks of the language; `3,5` in one with a decimal point is that number, or two. */
+function readDigits(text: string, language: string): SaidNumber[] {
+  const parts = new Intl.NumberFormat(language).formatToParts(12_345.6);
+  const { group = ',', decimal = '.' } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  const [whole = '', fraction, ...rest] = text.split(decimal);
+  const groups = whole.split(group);
+  const isGrouped = groups.slice(1).every(({ length }) => length === 3) && (groups.length === 1 || groups[0] !== '');
+  if (isGrouped && rest.length === 0 && !/[.,]/u.test(groups.join('') + (fraction ?? '')))
+    return [{ text, value: Number(`${groups.join('')}.${fraction ?? 0}`) }];
+  const all = text.split(/[.,]/u).map((part) => ({ text: part, value: Number(part) }));
+  if (all.length > 2) return all;
+  return [{ text, value: Number(text.replace(',', '.')) }, ...(text.includes(',') ? all : [])];
+}
+
+/** What is found in each, in their order. */
+export function* findInEach<T>(
+  pieces: readonly string[],
+  find: (piece: string) => readonly T[],
+): Generator<void, T[], void> {
+  const found: T[] = [];
+  for (const piece of pieces) {
+    found.push(...find(piece));
+    yield;
+  }
+  return found;
+}
+
+export async function loadRecognizers() {
+  return (await import('@microsoft/recognizers-text-suite')).default;
+}
+
+/** An address, a path, a code or a day is one word, whatever marks it holds. */
+export const ATOM = /[#/~+]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;
