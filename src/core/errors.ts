@@ -1,6 +1,6 @@
 /**
- * What leaves the public API is one class with a code; this table is all a caller needs to react to it.
- * What a model does wrong is not here: that is a value (see `model/structured.ts`).
+ * The public API throws one class with a code; this table says how a caller can react to each code.
+ * Mistakes of a model are values instead (see `model/structured.ts`).
  */
 
 interface ErrorMeaning {
@@ -11,9 +11,9 @@ interface ErrorMeaning {
 }
 
 const final = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: false });
-const passing = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
+const transient = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
 
-/** `final`: the same call fails again. `passing`: it may succeed later without a change. */
+/** `final`: the same call fails again. `transient`: it may succeed later without a change. */
 export const ERROR_TABLE = {
   invalid_request: final({ meaning: 'The request is not of the documented form.', httpStatus: 400, exitCode: 2 }),
   invalid_option: final({
@@ -26,7 +26,7 @@ export const ERROR_TABLE = {
     httpStatus: 500,
     exitCode: 3,
   }),
-  source_failed: passing({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
+  source_failed: transient({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
   unauthenticated: final({ meaning: 'The caller did not prove who they are.', httpStatus: 401, exitCode: 2 }),
   forbidden: final({
     meaning: 'The request comes from a place, or by a way, that may not ask.',
@@ -43,31 +43,31 @@ export const ERROR_TABLE = {
     httpStatus: 500,
     exitCode: 2,
   }),
-  model_unavailable: passing({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
+  model_unavailable: transient({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
   model_refused: final({
     meaning: 'The model server refused the call (key, model name, or form).',
     httpStatus: 502,
     exitCode: 4,
   }),
-  model_failed: passing({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
-  model_timeout: passing({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
+  model_failed: transient({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
+  model_timeout: transient({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
   context_exceeded: final({
     meaning: 'The prompt is larger than the context of the model.',
     httpStatus: 413,
     exitCode: 4,
   }),
-  plan_invalid: passing({
+  plan_invalid: transient({
     meaning: 'The model wrote no valid plan, also after the repair.',
     httpStatus: 502,
     exitCode: 5,
   }),
-  overloaded: passing({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
-  quota_exceeded: passing({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
-  store_failed: passing({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
-  conflict: passing({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
+  overloaded: transient({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
+  quota_exceeded: transient({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
+  store_failed: transient({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
+  conflict: transient({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
   key_reused: final({ meaning: 'The key of the request stands for another one.', httpStatus: 422, exitCode: 2 }),
   outcome_unknown: final({
-    meaning: 'The request broke off; nobody knows whether it had its effect.',
+    meaning: 'The request broke off; whether it had its effect is unknown.',
     httpStatus: 409,
     exitCode: 6,
   }),
@@ -78,10 +78,10 @@ export const ERROR_TABLE = {
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
-export interface ErrorFacts {
-  /** One problem a line, each with the path of what is wrong. */
+interface ErrorFacts {
+  /** One problem a line, each with the path of the wrong field. */
   issues?: readonly string[];
-  /** Facts that a bug report needs: sizes, names, statuses. Never keys or prompts. */
+  /** Facts for a bug report: sizes, names, statuses. Never keys or prompts. */
   details?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 }
@@ -108,7 +108,7 @@ export class WinnowError extends Error {
   }
 }
 
-/** What was thrown, in words: by its form and not its class, since errors of Node may come from another realm. */
+/** The message of a thrown value. It checks the shape and not the class, since errors of Node may come from another realm. */
 export function messageOf(thrown: unknown): string {
   const message: unknown = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'message') : undefined;
   return typeof message === 'string' ? message : String(thrown);
@@ -129,9 +129,9 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Gives what `work` gives, unless the signal fires first: nobody waits for a program that does not heed it. No listener
- * stays on a signal that outlives the work.
- * @throws the reason of the signal, at once where it has fired already
+ * Resolves as `work` does, unless the signal fires first; the caller then stops waiting for work that ignores the signal.
+ * The listener is removed in the end, since the signal may outlive the work.
+ * @throws the reason of the signal, immediately where it has fired already
  */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: () => void = () => {};
@@ -147,11 +147,11 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Codes of Node and undici for a connection that was never made. */
+/** Codes of Node and undici for a connection that was never established. */
 const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*)$/u;
 const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
 
-/** Whether the server can have begun with nothing, so that asking again does nothing twice. */
+/** Whether the request never reached the server, so that a retry can repeat no effect. */
 export function isNeverConnected(code: string): boolean {
   return UNREACHED.test(code) || isUntrusted(code);
 }

@@ -1,4 +1,4 @@
-/** What happened to a request, in order: each rung, drop, repair and fallback adds an event. */
+/** The events of a request, in order: each rung, drop, repair and fallback adds one. */
 import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
@@ -9,7 +9,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
   let hasFailed = false;
-  // The trace tells of the first failure only.
+  // The trace records only the first failure of the listener.
   const onFailure = (error: unknown) => {
     const note = `onEvent failed: ${messageOf(error)}`;
     if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
@@ -19,7 +19,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
     add(stage: string, note: string, facts: Record<string, unknown> = {}): void {
       const event = { stage, milliseconds: milliseconds(), note, ...facts };
       events.push(event);
-      tellListener(event, onEvent, onFailure);
+      callListener(event, onEvent, onFailure);
     },
     events: (): TraceEvent[] => [...events],
     milliseconds,
@@ -27,14 +27,14 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
 }
 
 /** Calls a listener, also an async one; its failure goes to `onFailure` and stops nothing. */
-export function tellListener<Event>(
+export function callListener<Event>(
   event: Event,
   listener: ((event: Event) => unknown) | undefined,
   onFailure: (error: unknown) => void,
 ): void {
   try {
-    const told = listener?.(event);
-    if (told instanceof Promise) told.catch(onFailure);
+    const returned = listener?.(event);
+    if (returned instanceof Promise) returned.catch(onFailure);
   } catch (error) {
     onFailure(error);
   }
