@@ -11,9 +11,9 @@ interface ErrorMeaning {
 }
 
 const final = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: false });
-const transient = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
+const passing = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
 
-/** `final`: the same call fails again. `transient`: it may succeed later without a change. */
+/** `final`: the same call fails again. `passing`: it may succeed later without a change. */
 export const ERROR_TABLE = {
   invalid_request: final({ meaning: 'The request is not of the documented form.', httpStatus: 400, exitCode: 2 }),
   invalid_option: final({
@@ -26,7 +26,7 @@ export const ERROR_TABLE = {
     httpStatus: 500,
     exitCode: 3,
   }),
-  source_failed: transient({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
+  source_failed: passing({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
   unauthenticated: final({ meaning: 'The caller did not prove who they are.', httpStatus: 401, exitCode: 2 }),
   forbidden: final({
     meaning: 'The request comes from a place, or by a way, that may not ask.',
@@ -43,31 +43,31 @@ export const ERROR_TABLE = {
     httpStatus: 500,
     exitCode: 2,
   }),
-  model_unavailable: transient({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
+  model_unavailable: passing({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
   model_refused: final({
     meaning: 'The model server refused the call (key, model name, or form).',
     httpStatus: 502,
     exitCode: 4,
   }),
-  model_failed: transient({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
-  model_timeout: transient({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
+  model_failed: passing({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
+  model_timeout: passing({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
   context_exceeded: final({
     meaning: 'The prompt is larger than the context of the model.',
     httpStatus: 413,
     exitCode: 4,
   }),
-  plan_invalid: transient({
+  plan_invalid: passing({
     meaning: 'The model wrote no valid plan, also after the repair.',
     httpStatus: 502,
     exitCode: 5,
   }),
-  overloaded: transient({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
-  quota_exceeded: transient({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
-  store_failed: transient({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
-  conflict: transient({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
+  overloaded: passing({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
+  quota_exceeded: passing({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
+  store_failed: passing({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
+  conflict: passing({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
   key_reused: final({ meaning: 'The key of the request stands for another one.', httpStatus: 422, exitCode: 2 }),
   outcome_unknown: final({
-    meaning: 'The request broke off; whether it had its effect is unknown.',
+    meaning: 'The request broke off; nobody knows whether it had its effect.',
     httpStatus: 409,
     exitCode: 6,
   }),

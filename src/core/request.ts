@@ -79,14 +79,14 @@ export function parseRequest(input: unknown): Request {
 }
 
 function isLocale(tag: string): boolean {
-  return isAccepted(() => new Intl.Locale(tag));
+  return isTaken(() => new Intl.Locale(tag));
 }
 
 export function isTimeZone(name: string): boolean {
-  return isAccepted(() => new Intl.DateTimeFormat('en', { timeZone: name }));
+  return isTaken(() => new Intl.DateTimeFormat('en', { timeZone: name }));
 }
 
-function isAccepted(make: () => unknown): boolean {
+function isTaken(make: () => unknown): boolean {
   try {
     make();
     return true;

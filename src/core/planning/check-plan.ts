@@ -133,7 +133,7 @@ function listOf({ name, outputSchema }: Tool): Producer {
   return { name, outputSchema: withoutUndefined({ type: 'array', items: outputSchema, $defs, definitions }) };
 }
 
-/** Finds `s1.code` without `${}`, where the result of s1 has a field `code`: no text would say that. */
+/** `s1.code` where the result of s1 has a field `code`: nobody writes that for its own sake. */
 function findBare(text: string, earlier: Earlier): string[] {
   const [reference] = findReferences(`\${${text}}`);
   const schema = reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;

@@ -167,9 +167,9 @@ function patternForm(pattern: string): Form | undefined {
 }
 
 /**
- * All moments of the times in that format; without a format, both as days and as times.
+ * All moments of the said times in that form; where no form is asked for, as days and as times.
  *
- * @param day for times of day without a day, where the format needs one
+ * @param day taken where only a time of day is said and a day is asked for
  */
 export function momentsIn(
   form: Form | undefined,

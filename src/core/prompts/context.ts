@@ -21,7 +21,7 @@ export function renderContext(request: Request, window: Window): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The query of keyword search: message and intent, and behind a short message ("do it") the last two of the user. */
+/** The query of keyword search: message and intent, and for a short message ("do it") the user's last two before it. */
 export function searchText({ message, intent, history }: Request): string {
   const asked = message.slice(0, MOST_READ);
   const earlier =
