@@ -1,4 +1,4 @@
-/** `winnow-planner`: a catalogue, a model and a planner. Agents, LangChain, MCP and evaluation have entries of their own. */
+/** Entry `winnow-planner`: catalogue, model and planner. Agents, LangChain, MCP and evaluation have their own entries. */
 export { type Catalog, type CatalogOptions, createCatalog } from './core/catalog/catalog.js';
 export { type LoadedCatalog, type LoadOptions, loadCatalog } from './core/catalog/load.js';
 export type { Rule } from './core/catalog/rule.js';

@@ -1,4 +1,4 @@
-/** The one file that reads `process.env`: text in, typed values out. An empty variable counts as not set. And the version. */
+/** The one file that reads `process.env`; an empty variable counts as not set. It reads the version of the package, too. */
 import { readFileSync } from 'node:fs';
 
 const VARIABLES = {
@@ -10,7 +10,7 @@ const VARIABLES = {
   config: 'WINNOW_CONFIG',
   /** A file, or the URL of a PostgreSQL database, which may hold a password. */
   store: 'WINNOW_STORE',
-  /** Its URL, which may hold a password. */
+  /** A URL, which may hold a password. */
   redis: 'WINNOW_REDIS',
   logLevel: 'WINNOW_LOG_LEVEL',
 } as const;
@@ -22,12 +22,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
   return Object.fromEntries(values) as Environment;
 }
 
-/** The value of any variable, for example of one that the user named by `--api-key-env`. */
+/** The value of any variable, for example the one that `--api-key-env` names. */
 export function readVariable(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   return env[name]?.trim() || undefined;
 }
 
-/** The version of Winnow, as its package says it. */
 export function readVersion(): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

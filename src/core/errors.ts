@@ -1,6 +1,6 @@
 /**
- * What leaves the public API is one class with a code; this table is all a caller needs to react to it.
- * What a model does wrong is not here: that is a value (see `model/structured.ts`).
+ * The public API throws one class with a code; this table says how a caller can react to each code.
+ * Mistakes of a model are values instead (see `model/structured.ts`).
  */
 
 interface ErrorMeaning {
@@ -43,10 +43,10 @@ export const ERROR_TABLE = {
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
-export interface ErrorFacts {
-  /** One problem a line, each with the path of what is wrong. */
+interface ErrorFacts {
+  /** One problem a line, each with the path of the wrong field. */
   issues?: readonly string[];
-  /** Facts that a bug report needs: sizes, names, statuses. Never keys or prompts. */
+  /** Facts for a bug report: sizes, names, statuses. Never keys or prompts. */
   details?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 }
@@ -73,7 +73,7 @@ export class WinnowError extends Error {
   }
 }
 
-/** What was thrown, in words: by its form and not its class, since errors of Node may come from another realm. */
+/** The message of a thrown value. It checks the shape and not the class, since errors of Node may come from another realm. */
 export function messageOf(thrown: unknown): string {
   const message: unknown = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'message') : undefined;
   return typeof message === 'string' ? message : String(thrown);
@@ -103,9 +103,9 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Gives what `work` gives, unless the signal fires first: nobody waits for a program that does not heed it. No listener
- * stays on a signal that outlives the work.
- * @throws the reason of the signal, at once where it has fired already
+ * Resolves as `work` does, unless the signal fires first; the caller then stops waiting for work that ignores the signal.
+ * The listener is removed in the end, since the signal may outlive the work.
+ * @throws the reason of the signal, immediately where it has fired already
  */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: () => void = () => {};
@@ -121,11 +121,11 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Codes of Node and undici for a connection that was never made. */
+/** Codes of Node and undici for a connection that was never established. */
 const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*)$/u;
 const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
 
-/** Whether the server can have begun with nothing, so that asking again does nothing twice. */
+/** Whether the request never reached the server, so that a retry can repeat no effect. */
 export function isNeverConnected(code: string): boolean {
   return UNREACHED.test(code) || isUntrusted(code);
 }

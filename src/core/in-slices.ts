@@ -1,10 +1,10 @@
-/** Long work on one thread without a pause for others: it is left after each slice, and goes on when they have had a turn. */
+/** Cooperative scheduling: long work yields to the event loop after each slice, so that other requests go on. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** In milliseconds; much less than the time in which a search must answer. */
+/** Much less than the time in which a search must answer. */
 const SLICE_MS = 4;
 
-/** @throws what the work throws, and the reason of the signal once that has fired. */
+/** @throws what the work throws, or the reason of the signal once it has fired. */
 export async function runInSlices<T>(work: Generator<void, T, void>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     signal?.throwIfAborted();
@@ -17,7 +17,7 @@ export async function runInSlices<T>(work: Generator<void, T, void>, signal?: Ab
   }
 }
 
-/** All steps at once: for little work. */
+/** Runs all steps without yielding: for little work. */
 export function runWhole<T>(work: Generator<void, T, void>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

@@ -1,6 +1,6 @@
-/** Results that are kept: of an object as long as it lives, the latest of many, or of work that is begun once for all who ask. */
+/** Caches: a value an object, the latest entries of a map, and one shared result of an asynchronous opening. */
 
-/** What is made of an object, such as a tool or a view, once. */
+/** Computes a value once an object, such as a tool or a view, and holds it as long as the object lives. */
 export function oncePer<Key extends object, Value extends NonNullable<unknown>>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
@@ -12,7 +12,7 @@ export function oncePer<Key extends object, Value extends NonNullable<unknown>>(
   };
 }
 
-/** Beyond so many entries, the one that was set longest ago is gone. */
+/** Sets an entry; beyond `most` entries it deletes the one that was set longest ago. */
 export function keepLatest<Key, Value>(kept: Map<Key, Value>, [key, value]: readonly [Key, Value], most: number): void {
   kept.delete(key);
   kept.set(key, value);
@@ -20,14 +20,14 @@ export function keepLatest<Key, Value>(kept: Map<Key, Value>, [key, value]: read
   if (kept.size > most && !oldest.done) kept.delete(oldest.value);
 }
 
-export interface Opening<T> {
-  /** @throws what opening it throws */
+interface Opening<T> {
+  /** @throws what `open` throws */
   get(): Promise<T>;
   peek(): Promise<T> | undefined;
   forget(): void;
 }
 
-/** Opens something once for all who ask; after a failure the next who asks opens it again. */
+/** Opens a resource once for all callers; after a failure the next call opens it again. */
 export function createOpening<T>(open: () => Promise<T>): Opening<T> {
   let opening: Promise<T> | undefined;
   return {
@@ -36,7 +36,7 @@ export function createOpening<T>(open: () => Promise<T>): Opening<T> {
       const mine = open();
       opening = mine;
       mine.catch(() => {
-        // Another one may have been opened in its place meanwhile.
+        // A newer opening may have replaced this one.
         if (opening === mine) opening = undefined;
       });
       return mine;

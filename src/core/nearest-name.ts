@@ -1,14 +1,15 @@
-/** Known names that may be meant by one that does not exist. They are suggested to people and never used. */
+/** Suggests known names for one that does not exist. People read the suggestions; Winnow never uses them itself. */
 import { distance } from 'fastest-levenshtein';
 
-export interface NearestOptions {
+interface NearestOptions {
+  /** Most wrong letters, as a share of the length. Default: 0.4. */
   maxSlips?: number;
 }
 
 const LONGEST_CHARACTERS = 100;
 const MOST_NAMES = 3;
 
-/** Up to three known names, those with the fewest wrong letters first, whatever their case. */
+/** Up to three known names, by edit distance without regard to case, nearest first. */
 export function nearestNames(
   wrong: string,
   known: readonly string[],

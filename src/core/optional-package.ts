@@ -1,8 +1,8 @@
-/** Packages that only some users need are optional peers: the error for a missing one names it and the command to install it. */
+/** Optional peer packages, which only some users need: the error for a missing one names it and the install command. */
 import { messageOf, WinnowError } from './errors.js';
 
 /**
- * @param packages all that the feature needs; the error tells to install them together
+ * @param packages all that the feature needs; the error says to install them together
  * @param neededBy the flag or feature, as the beginning of a sentence
  * @throws WinnowError `invalid_option` where a package is not installed
  */

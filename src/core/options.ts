@@ -1,4 +1,4 @@
-/** All options of a planner with their defaults, resolved once; inside, every value is there. */
+/** All options of a planner with their defaults, resolved once into a complete object. */
 import { z } from 'zod';
 import { parseAs, timerMs } from './parse.js';
 
@@ -16,7 +16,7 @@ export const optionsSchema = z.strictObject({
     .min(1)
     .max(128)
     .default(8)
-    .describe('Most tools that selection hands on to planning; a request can ask for fewer or more.'),
+    .describe('Most tools that selection passes to planning; a request can set fewer or more.'),
   passthroughTools: z
     .int()
     .min(0)
@@ -34,7 +34,7 @@ export const optionsSchema = z.strictObject({
     .default(2000)
     .describe('Budget for tools that are not surely chosen, in tokens of the planning prompt. 0: none of them.'),
   historyMessages: z.int().min(0).default(6).describe('Earlier messages that selection and planning see.'),
-  historyCharacters: z.int().min(0).default(2000).describe('All of them together; the oldest are shortened first.'),
+  historyCharacters: z.int().min(0).default(2000).describe('Of these messages together; the oldest are cut first.'),
   maxRounds: z
     .int()
     .min(1)

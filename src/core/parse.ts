@@ -1,18 +1,18 @@
 /**
- * Parses unknown input by a zod schema. Each problem is one issue with the path of its field. For an unknown key, mostly
- * a slip, the issue names the nearest known key, or all of them.
+ * Parses unknown input by a zod schema. Each problem is one issue with the path of its field. An unknown key is mostly a typo,
+ * so its issue names the nearest known key, or all known keys.
  */
 import { z } from 'zod';
 import { type ErrorCode, WinnowError } from './errors.js';
 import { nearestName } from './nearest-name.js';
 
-export interface Place {
+interface Place {
   root?: string;
-  /** Path of the input in something larger, for example `adaptation` in a configuration. */
+  /** Path of the input in a larger document, for example `adaptation` in a configuration. */
   within?: string;
 }
 
-/** A list of thousands of wrong entries is one mistake, and so is an object of thousands of unknown keys. */
+/** A list of thousands of wrong entries is mostly one mistake, and so are thousands of unknown keys. */
 const MOST_ISSUES = 100;
 const MOST_UNKNOWN_KEYS = 20;
 
@@ -30,14 +30,14 @@ export function parse<Schema extends z.ZodType>(
   if (parsed.success) return { ok: true, value: parsed.data };
   const before = within === undefined ? [] : [within];
   const { issues } = parsed.error;
-  const told = issues
+  const shown = issues
     .slice(0, MOST_ISSUES)
     .map(({ path, message }) => `${[...before, ...path].join('.') || root}: ${message}`);
-  const left = issues.length - told.length;
-  return { ok: false, issues: left > 0 ? [...told, `${root}: ${left} more problems like these`] : told };
+  const left = issues.length - shown.length;
+  return { ok: false, issues: left > 0 ? [...shown, `${root}: ${left} more problems like these`] : shown };
 }
 
-/** @throws WinnowError of that code; its message is `problem` and every issue. */
+/** @throws WinnowError with `code`; its message is `problem` and every issue. */
 export function parseAs<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,

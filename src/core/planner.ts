@@ -1,4 +1,4 @@
-/** The path of a request, in order: scope, selection, plan, one more round where a tool is missing, result. */
+/** The path of a request, in order: scope, selection, plan, further rounds where a tool is missing, result. */
 import type { View } from './catalog/scope.js';
 import { createPlanningStage } from './planning/plan.js';
 import { loadPrompts } from './prompts/prompts.js';
@@ -35,7 +35,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     select: (input, call) =>
       turns.take(input, call, async (turn) => {
         const selection = await select(turn, turn.view);
-        return { ...selection, ...turn.told(selection) };
+        return { ...selection, ...turn.reportOf(selection) };
       }),
 
     plan: (input, call) =>
@@ -45,7 +45,7 @@ export function createPlanner(parts: PlannerParts): Planner {
           const maxTools = turn.request.maxTools ?? turns.options.maxTools;
           const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools, turn);
           const planned = await plan(turn, { selection, isRoundLeft });
-          if (planned.kind !== 'needTools') return { ...planned, selection, ...turn.told(selection) };
+          if (planned.kind !== 'needTools') return { ...planned, selection, ...turn.reportOf(selection) };
           turn.trace.add('planning', `a tool is missing: ${planned.needTools}`);
           const kept = keptForMore(selection, maxTools, turn);
           const more = await select(turn.lookingFor(planned.needTools, kept), turn.rest(selection));

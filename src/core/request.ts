@@ -1,14 +1,14 @@
-/** What a caller asks. Parsed once at the edge (HTTP, command line, library); inside it is trusted. */
+/** The request of a caller. It is parsed once at the edge (HTTP, command line, library) and trusted inside. */
 import { z } from 'zod';
 import { orUndefined } from './errors.js';
 import { parseInput } from './parse.js';
 
-/** Of a long message so many characters are looked through: what is asked stands before what is pasted. */
+/** Characters of a long message that are read: the question mostly stands before pasted text. */
 export const MOST_READ = 4_000;
 
-/** Of the entities as JSON: each prompt holds them whole. */
+/** Of all entities as JSON: each prompt holds them whole. */
 const MOST_ENTITY_CHARACTERS = 50_000;
-/** Each is compared with each argument that may need a producer. */
+/** Each entity is compared with each argument that may need a producer. */
 const MOST_ENTITIES = 200;
 const MOST_INTENT_CHARACTERS = 2_000;
 const MOST_NAMES = 10_000;
@@ -46,11 +46,11 @@ export const requestSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('Told in the call log and in the first event of the trace; changes nothing else.'),
+    .describe('Appears in the call log and in the first event of the trace; changes nothing else.'),
   allow: names.describe('Only these tools may be used.'),
   deny: names.describe('These tools may not be used; stronger than allow.'),
   origin: names.describe('Only tools of these origins.'),
-  require: names.describe('These tools are handed on whatever the model picks.'),
+  require: names.describe('Selection always includes these tools, whatever the model picks.'),
   maxTools: z
     .int()
     .min(1)
@@ -74,7 +74,7 @@ export type PlanRequest = z.input<typeof requestSchema>;
 export type Request = z.output<typeof requestSchema>;
 export type Message = z.infer<typeof messageSchema>;
 
-/** @throws WinnowError `invalid_request` with one issue a line, each with the path of the field. */
+/** @throws WinnowError `invalid_request` with one issue a problem, each with the path of its field. */
 export function parseRequest(input: unknown): Request {
   return parseInput(requestSchema, input);
 }

@@ -1,24 +1,24 @@
-/** What a caller gets: a plan, a question back, or the reason why there is no plan. Never a broken plan. */
+/** The result for a caller: a checked plan, a question back, or the reason why there is no plan. */
 import { z } from 'zod';
 
 export const usageSchema = z.object({
   calls: z.int(),
-  read: z.int().describe('Prompt tokens really read.'),
-  cached: z.int().describe('Prompt tokens the model server already held.'),
+  read: z.int().describe('Prompt tokens that the model server processed.'),
+  cached: z.int().describe('Prompt tokens that the model server had in its cache.'),
   written: z.int(),
 });
 
 const VIAS = ['model', 'rule', 'producer', 'companion', 'always', 'required', 'keyword', 'all'] as const;
 const selectedToolSchema = z.object({
   name: z.string(),
-  via: z.enum(VIAS).describe('Why it is here.'),
+  via: z.enum(VIAS).describe('Why the tool was selected.'),
   rank: z.int().optional().describe('Place in the ranking of the model or of the keywords, from 1.'),
   probability: z.number().optional().describe('Of this name as the next, between 0 and 1, where the model gives it.'),
-  fill: z.literal(true).optional().describe('Not surely chosen: there was room for it.'),
+  fill: z.literal(true).optional().describe('Not surely chosen: added because there was room.'),
   serves: z
     .string()
     .optional()
-    .describe('Producers: the `tool.argument` that its result provides. Companions and rules: who asked for it.'),
+    .describe('Producers: the `tool.argument` that the result provides. Others: the tool or rule that added it.'),
 });
 export type SelectedTool = z.infer<typeof selectedToolSchema>;
 
@@ -33,7 +33,7 @@ const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] as const
 export const selectionSchema = z.object({
   mode: z
     .enum(SELECTION_MODES)
-    .describe('`none`: the model found that no tool fits; only what is always there is handed on.'),
+    .describe('`none`: the model found that no tool fits; only tools that are always loaded remain.'),
   reason: z.string(),
   confidence: z
     .number()
@@ -43,28 +43,28 @@ export const selectionSchema = z.object({
   dropped: z.array(droppedSchema),
   leftOut: z
     .int()
-    .describe('Visible tools that did not fit: into what the model was shown, or into the budget of the fallback.'),
+    .describe('Visible tools that did not fit into the prompt of selection, or into the budget of the fallback.'),
 });
 export type Selection = z.infer<typeof selectionSchema>;
 
 /**
  * `step`: a field of an earlier result; `request`: words of the request, its history or entities; `computed`: a day, time or
- * number worked out from what was said; `enum`, `default`: of the schema; `composed`: a text in the model's own words;
- * `unknown`: an identifier, number or moment that nobody gave (only where a model wrote the whole plan); `person`: put
- * into the plan by a person after it was written. The planner never says `person`: who lets people edit plans does.
+ * number derived from the request; `enum`, `default`: from the schema; `composed`: a text in the model's own words;
+ * `unknown`: an identifier, number or moment without a source (only where a model wrote the whole plan); `person`: edited by
+ * a person afterwards. The planner never writes `person`; a program that lets people edit plans does.
  */
 const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
 export type SourceName = (typeof SOURCES)[number];
 
-/** Information from the plan for whoever approves a call, and for the audit: it binds nothing. */
+/** Information from the plan for approvers and for the audit; it binds nothing. */
 const argumentSourceSchema = z.object({
   source: z.enum(SOURCES),
-  references: z.array(z.string()).min(1).optional().describe('What was put in, as the plan has it: "${s1.code}".'),
+  references: z.array(z.string()).min(1).optional().describe('Those that the plan used here: "${s1.code}".'),
 });
 export type ArgumentSource = z.infer<typeof argumentSourceSchema>;
 export const argumentSourcesSchema = z
   .record(z.string(), argumentSourceSchema)
-  .describe('Where each argument comes from, as the plan says; absent for a call without a plan.');
+  .describe('Where each argument comes from, according to the plan; absent for a call without a plan.');
 export type ArgumentSources = z.infer<typeof argumentSourcesSchema>;
 
 export const stepSchema = z.object({
@@ -74,9 +74,7 @@ export const stepSchema = z.object({
   from: z
     .record(z.string(), z.enum(SOURCES))
     .optional()
-    .describe(
-      'Where each argument comes from; always there in plans of the planner. Who edits an argument writes `person`.',
-    ),
+    .describe('Where each argument comes from; plans of the planner always have it. An edited argument has `person`.'),
   purpose: z.string(),
   dependsOn: z.array(z.string()),
 });

@@ -1,11 +1,11 @@
-/** Secrets in texts: each form in which a program may have written one, and what stands in its place. */
+/** Masks secrets in texts, in each encoding in which a program may have written them. */
 
 export const MASK = '[masked]';
 
-/** A shorter key would mask ordinary text; nobody's is so short. */
+/** A shorter key would mask ordinary text; real keys are longer. */
 const SHORTEST_KEY_CHARACTERS = 4;
 
-/** What looks like a key, whoever's it is; servers quote them with stars inside. */
+/** Text of the form of a key; servers quote keys with stars inside. */
 const KEY_IN_TEXT = /\b(?:Bearer\s+[\w.~+/=*-]{6,}|sk-[\w*.-]{5,}[\w*-])/gi;
 
 export function maskKeysIn(text: string): string {
@@ -14,7 +14,7 @@ export function maskKeysIn(text: string): string {
 
 const URL_TEXT = /^((?:[a-z]+:)*?)([a-z][a-z\d+.-]*:\/\/.*)$/isu;
 
-/** A URL, also one behind the kind of a source, without user, password, query and fragment: those may be keys. All else stays. */
+/** Removes user, password, query and fragment from a URL, also behind the kind of a source: those may hold keys. */
 export function withoutUrlKeys(text: string): string {
   const [, before, address] = URL_TEXT.exec(text) ?? [];
   if (address === undefined) return text;
@@ -24,14 +24,14 @@ export function withoutUrlKeys(text: string): string {
   return `${before}${url.href}`;
 }
 
-/** A function that returns a text without any of the keys, in whatever form. */
+/** A function that masks all the keys in a text, in each of their written forms. */
 export function createKeyMask(keys: readonly (string | undefined)[]): (text: string) => string {
   const forms = keys.flatMap((key = '') => (key.length < SHORTEST_KEY_CHARACTERS ? [] : writtenForms(key)));
   const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length);
   return (text) => longestFirst.reduce((rest, form) => rest.replaceAll(form, MASK), text);
 }
 
-/** As it is, in JSON, in JSON in JSON, in a URL, in a form, in Base64. */
+/** The plain key, in JSON, in JSON in JSON, in a URL, in a form, in Base64. */
 function writtenForms(key: string): string[] {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const bytes = Buffer.from(key, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Spans for those who trace with OpenTelemetry, named by its conventions for HTTP, GenAI and MCP where one fits. Only its API is
- * used: without an SDK that somebody set up, nothing is recorded and next to nothing is spent.
+ * OpenTelemetry spans, named by its conventions for HTTP, GenAI and MCP where one fits. Winnow uses only the API: without an
+ * SDK that the operator sets up, nothing is recorded and the cost is next to nothing.
  */
 import {
   type Attributes,
@@ -13,13 +13,13 @@ import {
 } from '@opentelemetry/api';
 import { WinnowError } from './errors.js';
 
-/** The stages that have spans; the attributes hold names, counts and codes, never requests or arguments. */
+/** Names of spans. Their attributes hold names, counts and codes, never requests or arguments. */
 export type SpanName =
   | `winnow.${'search' | 'decide' | 'select' | 'plan'}`
   | `${'chat' | 'text_completion' | 'execute_tool'} ${string}`;
 
 export interface SpanNote {
-  /** Facts that are known only when the work is done. */
+  /** Sets attributes that are known only when the work is done. */
   set(attributes: Attributes): void;
 }
 
@@ -31,17 +31,17 @@ export function isTracing(): boolean {
 
 type Work<T> = (note: SpanNote) => Promise<T>;
 
-/** The result of the work, with a span around it; an error marks the span and goes on. */
+/** Runs the work inside a span; an error marks the span and is thrown again. */
 export function withSpan<T>(name: SpanName, attributes: Attributes, work: Work<T>): Promise<T> {
   const kind = /^(?:chat|text_completion) /u.test(name) ? SpanKind.CLIENT : SpanKind.INTERNAL;
   return inSpan(name, { kind, attributes }, work);
 }
 
-/** Of W3C. Baggage is left out: what a caller adds is for no model server and no tool. */
+/** Fields of W3C Trace Context, without its baggage: what a caller adds there is for no model server and no tool. */
 const FIELDS = ['traceparent', 'tracestate'] as const;
 
 /**
- * The same for a request that comes in: below the span that it names.
+ * Runs the work of an incoming request inside a span, as a child of the span that its carrier names.
  * @param carrier its headers, or `_meta` in MCP
  */
 export function withRequestSpan<T>(
@@ -53,7 +53,7 @@ export function withRequestSpan<T>(
   return context.with(parent, () => inSpan(name, { kind: SpanKind.SERVER, attributes }, work));
 }
 
-/** For a request that goes out: names the span in which it is made. Empty where nothing is traced. */
+/** Headers of an outgoing request that name the current span; empty without tracing. */
 export function traceHeaders(): Record<string, string> {
   const carrier = {};
   propagation.inject(context.active(), carrier);

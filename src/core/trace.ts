@@ -1,4 +1,4 @@
-/** What happened to a request, in order: each rung, drop, repair and fallback adds an event. */
+/** The events of a request, in order: each rung, drop, repair and fallback adds one. */
 import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
@@ -9,7 +9,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
   let hasFailed = false;
-  // The trace tells of the first failure only.
+  // The trace records only the first failure of the listener.
   const onFailure = (error: unknown) => {
     const note = `onEvent failed: ${messageOf(error)}`;
     if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
@@ -33,8 +33,8 @@ export function tellListener<Event>(
   onFailure: (error: unknown) => void,
 ): void {
   try {
-    const told = listener?.(event);
-    if (told instanceof Promise) told.catch(onFailure);
+    const returned = listener?.(event);
+    if (returned instanceof Promise) returned.catch(onFailure);
   } catch (error) {
     onFailure(error);
   }

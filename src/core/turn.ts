@@ -1,4 +1,4 @@
-/** One request under way: what its caller sees, how long it may take, and what it has spent. */
+/** One request in progress: the view of its caller, its time budget, and its usage so far. */
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
@@ -19,7 +19,7 @@ import { createTrace } from './trace.js';
 export interface CallOptions {
   /** Cancels the request; it then throws `cancelled`. */
   signal?: AbortSignal | undefined;
-  /** Told of every event of the trace as it happens. A failure of its own stops nothing: the trace tells of the first. */
+  /** Called with every trace event as it happens. A failure of it stops nothing; the trace records the first one. */
   onEvent?: ((event: TraceEvent) => void) | undefined;
   requestId?: string | undefined;
 }
@@ -27,23 +27,23 @@ export interface CallOptions {
 export interface PlannerParts {
   catalog: Catalog;
   model: Model;
-  /** For planning; without it `model` does both. */
+  /** Model of planning. Default: `model`. */
   planningModel?: Model | undefined;
   options?: OptionsInput | undefined;
   /** Files in place of those in `prompts/`. */
   prompts?: PromptPaths | undefined;
-  /** Takes tools away from a caller's view, for example by policy. */
+  /** Removes tools from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
-  /** For measuring: stages of selection in place of `DEFAULT_STAGES`. */
+  /** For ablations: stages of selection in place of `DEFAULT_STAGES`. */
   stages?: readonly Stage[] | undefined;
-  /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
+  /** Called at each request, so rules may change while the caches of the tools stay. Default: the rules of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;
 }
 
 export type Turns = ReturnType<typeof createTurns>;
 export type Turn = ReturnType<Turns['begin']>;
 
-/** What all requests of a planner share, resolved once. @throws WinnowError `invalid_option` */
+/** The state that all requests of a planner share, resolved once. @throws WinnowError `invalid_option` */
 export function createTurns({ catalog, model, planningModel = model, ...parts }: PlannerParts) {
   const options = resolveOptions(parts.options);
   const viewOf = createScope(catalog, parts.filter);
@@ -52,7 +52,7 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
   const viewTokens = createViewTokens(schemaTokens);
   return { options, viewOf, begin, take };
 
-  /** The path of one request from its parsing on. @throws WinnowError `invalid_request`, `cancelled` */
+  /** Parses one request and runs `path` on it. @throws WinnowError `invalid_request`, `cancelled` */
   async function take<T extends PlanResult | SelectResult>(
     input: PlanRequest,
     call: CallOptions | undefined,
@@ -69,7 +69,7 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     const usage = { selection: noUsage(), planning: noUsage() };
-    // Not "of how many": the rest would count the tools of other users.
+    // The note names no total: it would count the tools of other users.
     const { session } = request;
     trace.add('scope', `${view.tools.length} tools are visible`, session === undefined ? {} : { session });
     const unseen = unseenHistory(request, options);
@@ -83,7 +83,7 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       usage,
       facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
       earlier: [] as readonly Tool[],
-      /** The work, with its end by the budget of time told apart from the caller's own. An error tells what was spent. */
+      /** Waits for the work. An error distinguishes the time budget from the caller's own signal and carries the usage. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
         try {
           return await work;
@@ -96,14 +96,14 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       },
       rest: (selection: Selection) =>
         viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
-      /** The same turn, looking for what is missing, with the request as its context. */
+      /** The same turn for a further round: it asks for the missing tool, with the request as context. */
       lookingFor: (need: string, kept: Kept) => {
         const { require: _, ...rest } = request;
         const maxTools = (request.maxTools ?? options.maxTools) - kept.tools.length;
         const message = `${request.message} (${need})`;
         return { ...turn, request: { ...rest, message, maxTools }, earlier: toolsOf(kept.tools, view) };
       },
-      told: (selection: Selection) => ({
+      reportOf: (selection: Selection) => ({
         usage: {
           ...usage,
           schemaTokens: {

@@ -1,17 +1,17 @@
 /**
- * Text of strangers as people see it. A model reads what no person does: tag characters, zero widths, marks that turn the
- * direction (Unicode Technical Standard 55, on source code spoofing). They are taken out where a tool comes in.
+ * Text from outside, as people see it. Models also read invisible characters: tags, zero widths, marks of direction (Unicode
+ * Technical Standard 55, on source code spoofing). Winnow removes them when it loads a tool.
  */
 
 /**
- * What has no shape of its own: controls, format characters, private and unassigned ones, lone surrogates, variation
- * selectors; line breaks and tabs are none of these. Joiners stay inside words and emoji, where Persian, Hindi and families need them.
+ * Invisible characters: controls, format characters, private and unassigned ones, lone surrogates, variation selectors, but
+ * no line breaks and tabs. Joiners inside words and emoji stay, since Persian, Hindi and emoji of families need them.
  */
 const UNSEEN =
   /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t])[\p{C}\p{Variation_Selector}]/gu;
 const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/gu;
 
-/** Without what is not seen; its lines end with "\n". */
+/** Removes invisible characters; lines end with "\n". */
 export function visibleText(text: string): string {
   return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (_, joined: string | undefined) => joined ?? '');
 }
@@ -21,19 +21,19 @@ export function hidesText(text: string): boolean {
   return bare !== visibleText(bare);
 }
 
-/** On one line, with one blank where there was white space, and without what is not seen. */
+/** The text on one line, with single blanks and without invisible characters. */
 export function oneLine(text: string): string {
   return visibleText(text).replace(/\s+/gu, ' ').trim();
 }
 
-/** A value as JSON on one line, with what is not seen written out: a model may have to write it. */
+/** A value as JSON on one line, with invisible characters as codes, since a model may have to write them. */
 export function literal(value: unknown): string {
   return (JSON.stringify(value) ?? 'null')
     .replace(UNSEEN, (part, joined: string | undefined) => joined ?? spelt(part))
     .replace(LINE_BREAK, spelt);
 }
 
-/** Of a regular expression with the flag `v` or `u`: what a terminal obeys, what breaks a line, what nobody sees. */
+/** Class of a regular expression with the flag `v` or `u`: control characters, line breaks, invisible characters. */
 export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
 
 /** Each character as its code: `\u{202e}`. */

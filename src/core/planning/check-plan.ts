@@ -1,6 +1,6 @@
 /**
- * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
- * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
+ * A plan that passes this check is valid: its tools were chosen, its arguments pass the tools' own schemas, and its references
+ * point back to fields that exist and fit. The check reports all problems together, one a line, each with its path.
  */
 import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
@@ -28,18 +28,18 @@ export interface DraftStep {
   dependsOn?: readonly string[] | undefined;
   purpose?: string | undefined;
   from?: Readonly<Record<string, SourceName>> | undefined;
-  /** A reference to a list: the step is run for each of its items. The planner itself writes no loops. */
+  /** A reference to a list: the step runs for each item. The planner itself writes no loops. */
   each?: string | undefined;
-  /** A reference whose value decides whether the step is run. */
+  /** A reference whose value decides whether the step runs. */
   when?: { readonly value: string } | undefined;
 }
 
-export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
+type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
 
-export interface CheckOptions {
-  /** Whether what was left out is written down where the tool's schema has a default for it. Default: false. */
+interface CheckOptions {
+  /** Whether the defaults of the tool's schema fill left-out arguments. Default: false. */
   defaults?: boolean;
-  /** Names of what a run of the plan is given. Default: it is given nothing. */
+  /** Names of the inputs of a run. Default: a run has none. */
   inputs?: readonly string[] | undefined;
 }
 
@@ -68,15 +68,15 @@ export function checkPlan(
   return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
 }
 
-/** Each is looked up in a schema. */
+/** The check looks each of them up in a schema. */
 const MOST_REFERENCES = 10_000;
 
-/** Of what begins like one, without reading it. */
+/** An upper bound without parsing: counts each text that begins like a reference. */
 function countReferences(step: DraftStep): number {
   return textsIn(step.arguments).reduce((sum, { text }) => sum + text.split('${').length - 1, 0);
 }
 
-/** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
+/** Fills in defaults. Many generated schemas do not allow their own defaults; the step then stays without them. */
 function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
   const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
@@ -87,7 +87,7 @@ function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) 
   return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
 }
 
-/** The sources with those of what was filled in: of a whole argument, or of a part of one that was given. */
+/** Adds the source `default` for arguments that were filled in, whole or in part. */
 function withDefaults(from: DraftStep['from'], given: Arguments, filled: Arguments): Record<string, SourceName> {
   const known = new Map(Object.entries(from ?? {}));
   const added = Object.keys(filled).flatMap((name): [string, SourceName][] => {
@@ -100,14 +100,14 @@ function withDefaults(from: DraftStep['from'], given: Arguments, filled: Argumen
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What references can go back to: a tool, an item of a list, what the run is given. */
+/** The target of a reference: a tool, an item of a list, or the inputs of the run. */
 type Producer = Pick<Tool, 'name' | 'outputSchema'> & { readonly what?: string };
 type Earlier = ReadonlyMap<string, Producer | undefined>;
 
 interface StepPlace {
   tool: Tool;
   earlier: Earlier;
-  /** What a reference may begin with here besides a step. */
+  /** Further roots of references at this step. */
   roots: readonly Root[];
 }
 
@@ -127,7 +127,7 @@ function toProducer(inputs: readonly string[]): Producer {
   return { name: 'input', outputSchema: { type: 'object', properties, additionalProperties: false } };
 }
 
-/** What a step with `each` gives: the results of its items. */
+/** The result of a step with `each`: a list of the results of its items. */
 function listOf({ name, outputSchema }: Tool): Producer {
   if (!outputSchema) return { name, outputSchema: { type: 'array' } };
   const { $defs, definitions } = outputSchema;
@@ -189,8 +189,8 @@ function controlProblems(
 }
 
 /**
- * JSON Schema lets unknown properties pass where nothing is said about them. A model that writes one has made it up:
- * it is refused unless the tool says that it takes more.
+ * JSON Schema allows unknown properties by default. A model that writes one has made it up, so the check refuses it unless the
+ * schema explicitly allows more.
  */
 function unknownArguments(step: DraftStep, tool: Tool): string[] {
   const { properties, additionalProperties, patternProperties } = tool.inputSchema;
@@ -251,10 +251,10 @@ function typeName(schema: JsonSchema): string {
 }
 
 /**
- * What a step changes others may see, also where no reference says so: a debugger is asked before it is stopped. So a step
- * of high risk waits for all before it, and what follows waits for it; only steps between two such may run side by side.
+ * Later steps may depend on an effect without a reference: a debugger must be queried before it is stopped. So a step of high
+ * risk waits for all steps before it, and all later ones wait for it; only steps between two such steps may run in parallel.
  *
- * @returns the steps with what they wait for besides; nothing is added that another wait brings with it
+ * @returns the steps with these dependencies in `dependsOn`, without transitive ones
  */
 export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, Tool>): Step[] {
   const behind = new Map<string, ReadonlySet<string>>();
@@ -263,7 +263,7 @@ export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, 
   return steps.map((step, place) => {
     const isEffect = tools.get(step.tool)?.risk === 'high';
     const dependsOn = new Set(step.dependsOn);
-    // The latest first, since it may wait for the others.
+    // The latest comes first, since it may wait for the others already.
     for (const id of (isEffect ? [...effect, ...since] : effect).toReversed())
       if (![...dependsOn].some((other) => behind.get(other)?.has(id))) dependsOn.add(id);
     behind.set(step.id, new Set([...dependsOn].flatMap((id) => [id, ...(behind.get(id) ?? [])])));

@@ -1,4 +1,4 @@
-/** Where the arguments of a written plan come from, told after the fact in the words of plans by deciding. */
+/** Labels the arguments of a written plan with their sources, in the terms of decided plans. */
 import { isObject } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
@@ -13,7 +13,7 @@ import { formOf, momentsIn } from './times.js';
 interface Known {
   readonly said: Said;
   readonly text: string;
-  /** The letters and digits of the text alone. */
+  /** The text reduced to letters and digits. */
   readonly letters: string;
   readonly timeZone: string | undefined;
 }
@@ -21,7 +21,7 @@ interface Known {
 const NOTHING_SAID: Said = { times: [], numbers: [], durations: [] };
 
 /**
- * Labels each argument with its source; no value is changed. `unknown` marks an identifier, a number or a moment that
+ * Labels each argument with its source and changes no value. `unknown` marks an identifier, a number or a moment that
  * neither the request nor an earlier step holds.
  */
 export async function groundSteps(
@@ -32,7 +32,7 @@ export async function groundSteps(
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
   const known = { text: spoken, letters: folded(spoken), timeZone };
   const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
-  // Reading what was said takes longer than all else: only for values that are not in the request as they stand there.
+  // Recognizing times and numbers takes longest, so it runs only for values that the request does not hold verbatim.
   const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
   return isClear ? labelled : labelSteps(steps, tools, { ...known, said: await readSaid(request) });
 }
@@ -52,12 +52,12 @@ function labelSteps(steps: readonly Step[], tools: ReadonlyMap<string, Tool>, kn
   });
 }
 
-/** From the surest to the least sure: a list or an object is as sure as its least sure part. */
+/** From the most to the least certain. A list or an object is as certain as its least certain part. */
 const ORDER: readonly SourceName[] = ['step', 'request', 'enum', 'default', 'computed', 'composed', 'unknown'];
 
 interface Place {
   readonly schema: JsonSchema;
-  /** Where references of the schema lead to. */
+  /** The schema in which `$ref` is resolved. */
   readonly root: JsonSchema;
 }
 
@@ -87,15 +87,15 @@ function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceNa
   return form !== undefined || isIdentifier(value) ? 'unknown' : 'composed';
 }
 
-/** As a number of its own: 50 is not said by "1504", nor 1050 by "10.50". */
+/** Whether the text has the number by itself: neither "1504" says 50, nor "10.50" 1050. */
 function saysNumber(text: string, value: number): boolean {
   const digits = String(value).replaceAll('.', '\\.');
   return new RegExp(`(?<![\\d.,])${digits}(?!\\d|[.,]\\d)`, 'u').test(text);
 }
 
 /**
- * As whole words, whatever stands between its letters and digits: "ann" is not said by "annual". Without any of these it is
- * said as it stands.
+ * Whether the text holds the value as whole words, whatever stands between its letters and digits: "annual" does not say "ann".
+ * A value without letters and digits must occur verbatim.
  */
 function saysText({ text, letters }: Known, value: string): boolean {
   const wanted = folded(value);
@@ -106,24 +106,24 @@ function saysText({ text, letters }: Known, value: string): boolean {
   return [...found].some(({ 0: words, index }) => {
     const before = text.slice(0, index).at(-1) ?? '';
     const behind = text[index + words.length] ?? '';
-    return !isOneWord(before, words.at(0) ?? '') && !isOneWord(words.at(-1) ?? '', behind);
+    return !isSameWord(before, words.at(0) ?? '') && !isSameWord(words.at(-1) ?? '', behind);
   });
 }
 
-/** Two digits, or two letters of a script with blanks between its words. */
-function isOneWord(one: string, other: string): boolean {
+/** Whether two adjacent characters belong to one word: two digits, or two letters of a script with spaces. */
+function isSameWord(one: string, other: string): boolean {
   const isLetter = (text: string) => /\p{L}/u.test(text) && !UNSPACED.test(text);
   return (/\d/u.test(one) && /\d/u.test(other)) || (isLetter(one) && isLetter(other));
 }
 
-/** The same, but for a further `:00`, and a zone. */
+/** Whether two moments differ only by `:00` and a zone at the end. */
 function isSameMoment(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   const more = long.slice(short.length);
   return long.startsWith(short) && /^(?:T00:00)?(?::00)?(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$/u.test(more);
 }
 
-/** One word with digits, an address or a path: nobody composes these. */
+/** One word with digits, an address or a path; a model must copy these and never compose them. */
 export function isIdentifier(value: string): boolean {
   return !/\s/u.test(value) && /[\d@/:_]/u.test(value);
 }

@@ -1,6 +1,6 @@
 /**
- * The schema under which a plan is written: each step's `tool` a constant with its own arguments, so that a step with a
- * wrong argument name can't be written where the server decodes under schemas.
+ * The schema of a written plan. Each step has its `tool` as a constant with that tool's arguments, so a server that decodes
+ * under schemas can write no wrong argument name.
  */
 import { isObject, mapChildren, objectOf } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
@@ -8,7 +8,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 
 const text = { type: 'string' } as const;
-/** A reference that stands alone, for arguments that no plain text can hold. */
+/** A reference as the whole value, for arguments whose schema allows no plain text. */
 const REFERENCE = { type: 'string', pattern: '^\\$\\{s[1-9][0-9]?[^{}]*\\}$' } as const;
 const ORDER = {
   type: 'array',
@@ -50,7 +50,7 @@ function stepSchema(tool: Tool, prefix: string, definitions: Record<string, Json
   return { type: 'object', properties, required: ['id', 'tool', 'arguments'], additionalProperties: false };
 }
 
-/** The input of a tool and its definitions, in which a reference may stand for each value; made once a tool. */
+/** The input schema of a tool and its definitions, extended so that each value may be a reference. */
 const inputOf = oncePer((tool: Tool) => {
   const { $defs, ...input } = fittedSchemas(tool).input;
   const own = Object.entries(objectOf($defs)).filter((entry): entry is [string, JsonSchema] => isObject(entry[1]));
@@ -63,14 +63,14 @@ function withReferences(schema: JsonSchema): JsonSchema {
   );
 }
 
-/** A plain string can hold a reference anyway; for everything else it is a second form. */
+/** A plain string can hold a reference already; every other schema gets it as an alternative. */
 function orReference(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const isPlain = schema.type === 'string' && !['enum', 'format', 'pattern', 'const'].some((key) => key in schema);
   return isPlain ? schema : { anyOf: [withReferences(schema), REFERENCE] };
 }
 
-/** `$ref: #/$defs/node` -> `#/$defs/t2_node`, since the definitions of all tools stand side by side. */
+/** `$ref: #/$defs/node` -> `#/$defs/t2_node`, since the definitions of all tools share one schema. */
 export function prefixDefinitions(schema: JsonSchema, prefix: string): JsonSchema {
   const text = JSON.stringify(schema).replaceAll('"$ref":"#/$defs/', `"$ref":"#/$defs/${prefix}_`);
   return JSON.parse(text);

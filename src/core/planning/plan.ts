@@ -1,4 +1,4 @@
-/** Stage two as the planner calls it: the full schemas of the chosen tools, and a plan by deciding or by writing. */
+/** Stage two: a plan with the full schemas of the chosen tools, by deciding or by writing. */
 import { WinnowError } from '../errors.js';
 import { renderPhrase } from '../language.js';
 import { renderContext } from '../prompts/context.js';
@@ -9,7 +9,7 @@ import { type PlannerParts, type Turn, type Turns, toolsOf } from '../turn.js';
 import { decidePlan } from './decide/decide.js';
 import { type Written, writePlan } from './write.js';
 
-export type Planned = Exclude<Written, { kind: 'invalid' }>;
+type Planned = Exclude<Written, { kind: 'invalid' }>;
 
 interface Stage {
   readonly selection: Selection;
@@ -40,7 +40,7 @@ export function createPlanningStage(
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
     if (written.kind === 'invalid') throw invalidPlan(written, selection);
-    // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
+    // Without decoding under the schema, a model may ask for tools although no round is left.
     if (written.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${written.needTools}` };
     if (written.kind === 'plan' && (written.confidence ?? 1) < options.clarifyBelow) {

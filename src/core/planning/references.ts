@@ -1,26 +1,26 @@
-/** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
+/** A reference to the result of an earlier step: `${s1.path.to[0].field}`, and `${s1['a.b']}` for names with dots. */
 export interface Reference {
   readonly text: string;
   /** A step, or a `Root`. */
   readonly step: string;
   readonly path: readonly (string | number)[];
-  /** It stands alone, so the value keeps its type; else it is put into the text around it. */
+  /** The whole text is the reference, so the value keeps its type; else the value becomes part of the text. */
   readonly whole: boolean;
 }
 
-/** What else a reference may begin with where a plan has it: the item of a loop, an input of a plan that is kept. */
+/** Further beginnings of references: the item of a loop, an input of a kept plan. */
 export type Root = 'item' | 'input';
 
 const REFERENCE = compile([]);
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
-/** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
+/** A wrong reference to a step inside a text: `${steps.s1.a}`, or the form of another template language. */
 const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
 const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
 const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
-/** Plans of the planner have no roots, and each text of theirs is read several times. */
+/** Plans of the planner have no roots, so their pattern is compiled once. */
 function formOf(roots: readonly Root[]): RegExp {
   return roots.length === 0 ? REFERENCE : compile(roots);
 }
@@ -30,7 +30,7 @@ function compile(roots: readonly Root[]): RegExp {
   return new RegExp(`\\$\\{(${['s\\d+', ...roots].join('|')})(${path})\\}`, 'gu');
 }
 
-/** @param roots that this place of the plan has; elsewhere such a text is a text. Default: none */
+/** @param roots that are valid at this place of the plan; other texts stay plain text. Default: none */
 export function findReferences(text: string, roots: readonly Root[] = []): Reference[] {
   return [...text.matchAll(formOf(roots))].map((match) => ({
     text: match[0],
@@ -40,7 +40,7 @@ export function findReferences(text: string, roots: readonly Root[] = []): Refer
   }));
 }
 
-/** Parts of a text that look like references but are malformed: a wrong one must not pass as a text. */
+/** Parts of a text that look like references but are malformed; these must not pass as plain text. */
 export function findBroken(text: string, roots: readonly Root[] = []): string[] {
   const rest = text.replace(formOf(roots), '');
   if (rest === text && ALONE.test(text)) return [text];

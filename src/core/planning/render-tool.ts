@@ -1,5 +1,4 @@
-/** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
-
+/** Renders a tool for the planning prompt: all that a plan needs, in the order of use. */
 import { isObject } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
@@ -8,7 +7,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { literal, oneLine } from '../visible-text.js';
 
-/** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
+/** Characters of the types of a result and of the arguments: one huge schema must not push out other tools. */
 const MAX_RESULT = 2000;
 const MAX_ARGUMENTS = 8000;
 
@@ -31,7 +30,7 @@ export const renderTool = oncePer((tool: Tool): string => {
   return [...lines, ...renderInstructions(tool)].join('\n');
 });
 
-/** Behind a bar, so that no line of them can be taken for one of the prompt. */
+/** Each line has a bar in front, so that it can't pass for a line of the prompt. */
 function renderInstructions({ instructions }: Tool): string[] {
   if (!instructions) return [];
   return [
@@ -43,7 +42,7 @@ function renderInstructions({ instructions }: Tool): string[] {
   ];
 }
 
-/** Optional arguments stand apart: beside the required ones a small model fills them in, whatever the request says. */
+/** Renders optional arguments apart: beside the required ones, a small model fills them in whatever the request says. */
 function renderArguments(input: JsonSchema): string[] {
   const { properties, required, ...rest } = input;
   const names = new Set(Array.isArray(required) ? required : []);
@@ -57,7 +56,7 @@ function renderArguments(input: JsonSchema): string[] {
     optional,
     optional.map(([name]) => name),
   );
-  // Who requires nothing still means something to be given: "none" would be taken at its word.
+  // A line "arguments: none" would make a model leave out the optional ones, too.
   if (needed.length === 0) return [`   arguments, each where the request speaks of it: ${shownOptional}`];
   return [
     `   arguments: ${part(needed, [...names].map(String))}`,
@@ -65,19 +64,19 @@ function renderArguments(input: JsonSchema): string[] {
   ];
 }
 
-/** Where a schema is rendered: what `$ref` looks in, and the references that are open, so that a recursion ends. */
+/** The state of rendering: the root of `$ref`, and the references in progress, so that recursion ends. */
 interface Place {
   readonly root: JsonSchema;
   readonly open: readonly string[];
   readonly comments: boolean;
-  /** For nodes and comments: definitions that refer to one another may unfold into far more than is shown. */
+  /** Budget of nodes and comments: definitions that refer to one another may unfold without end. */
   readonly room: { characters: number };
 }
 
-/** Of a type while it is written; more than is shown. */
+/** Budget of one rendered type, before it is shortened. */
 const MAX_WRITTEN = 32_000;
 
-/** `{station: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
+/** `{station: string, start?: string}` with comments behind the fields; `root` resolves `$ref`. */
 export function renderType(
   schema: unknown,
   root: JsonSchema,
@@ -130,7 +129,7 @@ function renderComment(schema: JsonSchema): string {
 const NUMBERS =
   'minimum exclusiveMinimum maximum exclusiveMaximum multipleOf minLength maxLength minItems maxItems'.split(' ');
 
-/** What the type alone does not say, as it stands: a glob in a description may look like the end of a comment. */
+/** Facts that the type lacks. Nothing is escaped, also where a glob looks like the end of a comment. */
 function factsOf(schema: JsonSchema): string[] {
   const each = isObject(schema.items) ? factsOf(schema.items) : [];
   return [
@@ -144,7 +143,7 @@ function factsOf(schema: JsonSchema): string[] {
   ].filter(Boolean);
 }
 
-/** The limits of numbers themselves, which some tools write into their schemas, say nothing. */
+/** Some tools write the limits of the number type into their schemas; these say nothing. */
 function isBound(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }

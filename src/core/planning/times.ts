@@ -1,20 +1,19 @@
-/** Days and times: those of the user, and in the form that a schema asks for. */
-
+/** Days and times of the user, and their conversion into the format that a schema requires. */
 import type { JsonSchema } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 
-/** A day, a time of day, or both, by the clock on the user's wall. */
+/** A day, a time of day, or both, in the time zone of the user. */
 export interface Moment {
   readonly date?: string;
   readonly time?: string;
 }
 
-/** Words that name a day, a time or a window of time. */
+/** Words of the request that name a day, a time or a window of time. */
 export interface SaidTime {
   readonly text: string;
   readonly start: Moment;
   readonly end?: Moment;
-  /** The present: an optional argument left out says the same. */
+  /** The present: leaving out an optional argument means the same. */
   readonly isNow?: true;
 }
 
@@ -23,12 +22,12 @@ export interface SaidDuration {
   readonly seconds: number;
 }
 
-/** Whether the month of a time is said with its year; undefined where none is said, as of "tomorrow" and "at 8 pm". */
+/** Whether the request names the year of the month; undefined where it names no month, as in "tomorrow" and "at 8 pm". */
 export type WithYear = SaidTime & { readonly year: 'said' | 'unsaid' | undefined };
 
 /**
- * A day or month without its year lies as near to today as it can. Beside one with a year, else beside the nearest to today,
- * it comes later where it is said later: "from December 20 to January 4", "1 December 2024 … 15 December".
+ * Adds missing years. The anchor is the first time with a year, else the time nearest to today. The others follow the order
+ * of the text around it: "from December 20 to January 4", "1 December 2024 … 15 December".
  */
 export function withYears(times: readonly WithYear[], today: string): SaidTime[] {
   const thisYear = Number(today.slice(0, 4));
@@ -47,7 +46,7 @@ export function withYears(times: readonly WithYear[], today: string): SaidTime[]
   return placed.map((time, place) => (isUnsaid(place) && place !== at ? beside(time, date, place > at) : time));
 }
 
-/** From today to its nearer end. */
+/** Days between today and the nearer end of the window. */
 function daysTo({ start, end }: SaidTime, today: string): number {
   const days = [start.date, end?.date].map((date) => Math.abs(Date.parse(date ?? '') - Date.parse(today)));
   return Math.min(...days.filter((days) => !Number.isNaN(days)));
@@ -106,10 +105,10 @@ export function dayBefore(moment: Moment): Moment {
 
 /** Units of fixed length. */
 export const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
-/** One of each form that a language's plural may have. */
+/** One count for each plural form of a language. */
 const COUNTS = [1, 2, 5, 11, 100];
 
-/** The unit's name beside a count, as Unicode's locale data have it, in small letters. */
+/** The name of a unit beside a count, from Unicode's locale data, in lower case. */
 export function nameOf(unit: string, { language, count }: { language: string; count: number }): string {
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
   return format
@@ -119,7 +118,7 @@ export function nameOf(unit: string, { language, count }: { language: string; co
 }
 
 /**
- * Durations in digits: for languages whose durations no library reads.
+ * Finds durations in digits, for languages whose durations no library reads.
  *
  * @example durationsIn(['Treffen für 2 Stunden'], 'de') // [{ text: '2 Stunden', seconds: 7200 }]
  */
@@ -138,18 +137,18 @@ function countedUnit(unit: string, language: string): RegExp {
   return new RegExp(`(\\d+)[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
 }
 
-/** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */
+/** A date format: `YYYY-MM-DD`, `HH:mm`. */
 type Form = string;
 
 const DATE = 'YYYY-MM-DD';
 const TIME = 'HH:mm';
-/** A form that a description, pattern or example spells out. */
+/** A format that a text of the schema spells out. */
 const SPELT =
   /(?:Y{4}|y{4})(?:[-/.]?)(?:MM|mm)(?:[-/.]?)(?:DD|dd)(?:(?:[T ]|'T')(?:HH|hh)(?::?(?:mm|MM))?(?::?(?:ss|SS))?Z?)?|(?:DD|dd)[-/.](?:MM|mm)[-/.](?:Y{4}|y{4})|(?:MM|mm)[-/.](?:DD|dd)[-/.](?:Y{4}|y{4})|(?:HH|hh):(?:mm|MM)(?::(?:ss|SS))?/u;
 const SAMPLE = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|(?<![\d:])\d{2}:\d{2}(?::\d{2})?(?![\d:])/u;
 
 /**
- * The form that a schema asks for; `undefined` where it asks for none.
+ * The date format that a schema requires; `undefined` where it requires none.
  *
  * @example formOf({ type: 'string', description: 'start of the window, YYYY-MM-DD HH:mm' }) // 'YYYY-MM-DD HH:mm'
  */
@@ -157,7 +156,7 @@ export function formOf(schema: JsonSchema): Form | undefined {
   if (schema.format === 'date') return DATE;
   if (schema.format === 'date-time') return `YYYY-MM-DDTHH:mm:ss${namedOffset(schema) ?? 'Z'}`;
   if (schema.format === 'time') return 'HH:mm:ss';
-  const told = [
+  const texts = [
     schema.description,
     schema.title,
     ...(Array.isArray(schema.examples) ? schema.examples : []),
@@ -165,9 +164,9 @@ export function formOf(schema: JsonSchema): Form | undefined {
   ]
     .filter((text) => typeof text === 'string')
     .join(' ');
-  const spelt = SPELT.exec(told)?.[0];
+  const spelt = SPELT.exec(texts)?.[0];
   if (spelt !== undefined) return normalised(spelt);
-  const sample = SAMPLE.exec(told)?.[0];
+  const sample = SAMPLE.exec(texts)?.[0];
   if (sample !== undefined) return sampleForm(sample);
   return typeof schema.pattern === 'string' ? patternForm(schema.pattern) : undefined;
 }
@@ -176,7 +175,7 @@ function namedOffset({ description }: JsonSchema): string | undefined {
   return typeof description === 'string' ? /[+-]\d{2}:\d{2}/u.exec(description)?.[0] : undefined;
 }
 
-/** `yyyy-mm-dd` means months where no hours stand before. */
+/** `mm` means months before the hours, and minutes behind them. */
 function normalised(spelt: string): Form {
   const form = spelt
     .replace(/y{4}/gu, 'YYYY')
@@ -195,7 +194,7 @@ function sampleForm(sample: string): Form {
   return sample.replace(/\d+/gu, () => letters[place++] ?? '');
 }
 
-/** `^\d{4}-\d{2}-\d{2}$` and the like: digits in groups. */
+/** Reads patterns of digits in groups, such as `^\d{4}-\d{2}-\d{2}$`. */
 function patternForm(pattern: string): Form | undefined {
   const plain = pattern.replace(/\[0-9\]/gu, '\\d').replace(/[$^()]/gu, '');
   if (/^\\d\{4\}-\\d\{2\}-\\d\{2\}$/u.test(plain)) return DATE;
@@ -257,12 +256,12 @@ export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZo
   return `${date} (${weekday}), time zone ${timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }
 
-/** YYYY-MM-DD, by the clock. `undefined` stands for the zone of this machine. */
+/** Today in a time zone, YYYY-MM-DD. Default: the zone of this machine. */
 export function dayIn(timeZone: string | undefined): string {
   return new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' }).format(new Date());
 }
 
-/** Minutes by which the clock of a zone is ahead of UTC. `undefined` stands for the zone of this machine. */
+/** The offset of a time zone from UTC in minutes, positive to the east. Default: the zone of this machine. */
 export function offsetIn(timeZone: string | undefined, at = new Date()): number {
   const format = new Intl.DateTimeFormat('en', { ...(timeZone ? { timeZone } : {}), timeZoneName: 'longOffset' });
   const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';

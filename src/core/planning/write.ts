@@ -1,4 +1,4 @@
-/** Plans by writing, for any model server: the schemas as compact types, one structured answer, checked, repaired once. */
+/** Plans by writing, for any model server: compact types in the prompt, one structured answer, one check, one repair. */
 import { z } from 'zod';
 import type { Tool } from '../catalog/tool.js';
 import type { Completion } from '../model/model.js';
@@ -26,17 +26,18 @@ export type Written =
   | { kind: 'clarification'; question: string; missing: string[]; unserved: string[] }
   | { kind: 'needTools'; needTools: string }
   | { kind: 'unplannable'; reason: string }
-  /** Not passing the check: by writing also after the repair, by deciding an error of ours or of a schema. */
+  /** The plan fails the check: a written one also after its repair, a decided one by a fault of Winnow or of a schema. */
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
-export interface WriteParts extends Omit<DecideParts, 'view'> {
+interface WriteParts extends Omit<DecideParts, 'view'> {
   readonly canNeedTools: boolean;
   readonly maxTokens: number;
 }
 
 /**
- * A valid first answer is the plan: nothing asks for another one. An answer that can't be used is repaired once, with all
- * its problems listed. Errors of the server go through.
+ * A valid first answer is the plan. An invalid answer gets one repair, which lists all its problems.
+ *
+ * @throws WinnowError errors of the model
  */
 export async function writePlan(tools: readonly Tool[], parts: WriteParts): Promise<Written> {
   const { model, prompts, request, context, canNeedTools, defaults, maxTokens, usage, facts, signal, trace } = parts;
@@ -74,7 +75,7 @@ export async function writePlan(tools: readonly Tool[], parts: WriteParts): Prom
   return { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) };
 }
 
-/** `null` says no more than nothing: servers with strict schemas write every property of an answer. */
+/** `null` equals a left-out property: servers with strict schemas write every property of an answer. */
 const names = z.array(z.string()).nullish();
 const said = z.string().trim().min(1);
 const draftStep = z.object({
@@ -99,7 +100,7 @@ interface ReadContext {
   defaults?: boolean;
 }
 
-/** Exported for tests: what a model wrote -> a checked plan, a question, what is missing, or the problems to repair. */
+/** Exported for tests: the answer of a model -> a checked plan, a question, a missing tool, or the problems to repair. */
 export function readPlan(
   { text, finish }: Pick<Completion, 'text' | 'finish'>,
   { tools, message, defaults = false }: ReadContext,

@@ -1,15 +1,14 @@
-/** The part of a prompt that changes with each request: what is known besides the message, in a bounded window. */
-
+/** The part of a prompt that changes with each request: the context besides the message, in a bounded window. */
 import { type Message, MOST_READ, type Request } from '../request.js';
 import { wordsOf } from '../search/words.js';
 import { oneLine } from '../visible-text.js';
 
-export interface Window {
+interface Window {
   historyMessages: number;
   historyCharacters: number;
 }
 
-/** Lines before the message: earlier messages, intent, entities; empty when there is nothing to say. */
+/** Lines before the message: earlier messages, `maxTools`, intent, entities. Empty where the request has none of them. */
 export function renderContext(request: Request, window: Window): string {
   const lines = [
     ...renderHistory(request.history ?? [], window),
@@ -22,7 +21,7 @@ export function renderContext(request: Request, window: Window): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** What keywords are looked for in: the message, and where it says little ("do it") what the user said before. */
+/** The query of keyword search: message and intent, and for a short message ("do it") the user's last two before it. */
 export function searchText({ message, intent, history }: Request): string {
   const asked = message.slice(0, MOST_READ);
   const earlier =
@@ -32,7 +31,7 @@ export function searchText({ message, intent, history }: Request): string {
 
 const MIN_WORDS = 3;
 
-/** What of the history no model sees, in words; undefined where all of it is seen. */
+/** A note on the part of the history that no model sees; undefined where the window holds all of it. */
 export function unseenHistory({ history = [] }: Request, window: Window): string | undefined {
   const recent = recentOf(history, window);
   const length = recent.reduce((sum, { content }) => sum + content.length, 0);

@@ -1,6 +1,6 @@
 /**
- * Prompt text lives in `prompts/*.md`; code only fills named placeholders. A missing or unknown placeholder is
- * an error when the file is loaded, not when a request comes.
+ * Prompt text lives in `prompts/*.md`; code only fills named placeholders. A missing or unknown placeholder is an error at
+ * load time, never at a request.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,13 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { WinnowError } from '../errors.js';
 import type { Prompt } from '../model/model.js';
 
-/** The placeholders that a prompt must have. */
+/** The placeholders that a prompt must have, of its stable part and of the part that changes with each request. */
 interface PromptPlaces {
-  /** Of the stable part. */
   readonly system: readonly string[];
-  /** Of the part that changes with each request. */
   readonly user: readonly string[];
-  /** Those of `user` that are stable: the text before the first of the others is the lead. Default: no lead. */
+  /** Placeholders of `user` that rarely change. The text before the first other one is the lead. Default: no lead. */
   readonly lead?: readonly string[];
 }
 
@@ -26,20 +24,20 @@ const OF_PLANNER = {
   'check-fit': { system: [], user: ['context', 'message', 'tool'] },
   'check-item': { system: [], user: ['context', 'message', 'call'] },
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
-  /** Asks once more where an answer can't be used. */
+  /** Asks again where an answer is invalid. */
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;
 
-/** Prompts that a user's own file may replace, in the configuration and by `--prompt`. */
+/** Prompts that a file of the user can replace, by the configuration or `--prompt`. */
 const REPLACEABLE = {
   ...OF_PLANNER,
-  /** A model's opinion on what a search found. */
+  /** Lets a model rank the results of a search. */
   'rerank-tools': { system: [], user: ['tools', 'query'] },
 } as const;
 
 export const PROMPTS = {
   ...REPLACEABLE,
-  /** Another wording of a prompt, for `winnow tune`. */
+  /** Proposes another wording of a prompt, for `winnow tune`. */
   'propose-wording': { system: [], user: ['instructions', 'failures', 'tried', 'words'] },
   /** One step of an agent by LangChain's chat model. */
   'agent-step': { system: ['instructions', 'tools'], user: ['conversation'] },
@@ -61,7 +59,7 @@ export interface NamedPrompt<Name extends PromptName> {
 const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
 const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
 
-/** Between these lines `winnow tune` puts worked examples; no model sees the lines. */
+/** `winnow tune` puts worked examples between these lines; no model sees the lines themselves. */
 export const EXAMPLES_MARK = '<!-- examples -->';
 export const EXAMPLES_END = '<!-- end of examples -->';
 const MARKS = new RegExp(`^${EXAMPLES_MARK}\\n(?:${EXAMPLES_END}\\n\\n?)?|^${EXAMPLES_END}\\n`, 'gmu');
@@ -107,7 +105,7 @@ export function defaultPromptPath(name: PromptName): string {
   return fileURLToPath(new URL(`../../../prompts/${name}.md`, import.meta.url));
 }
 
-/** The text with the line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
+/** Reads the text with line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
 export function readPrompt(path: string): string {
   try {
     return readFileSync(path, 'utf8').replaceAll('\r\n', '\n');
@@ -116,7 +114,7 @@ export function readPrompt(path: string): string {
   }
 }
 
-/** Both parts, trimmed. @throws WinnowError `prompt_invalid` for a text without them, saying where */
+/** Both parts, trimmed. @throws WinnowError `prompt_invalid`, naming `where`, for a text without them */
 export function splitPrompt(text: string, where: string): Prompt {
   const [, system = '', user = ''] = PARTS.exec(text.replaceAll('\r\n', '\n')) ?? [];
   if (withoutMarks(system) !== '' && user.trim() !== '') return { system: system.trim(), user: user.trim() };

@@ -1,12 +1,12 @@
-/** Tools as MiniSearch indexes them: the fields that are searched, and how much a word counts in each. */
+/** The MiniSearch index of tools: its fields, and the weight of a word in each. */
 import MiniSearch, { type Options } from 'minisearch';
 import { z } from 'zod';
 import { MAX_DESCRIPTION_CHARACTERS, type Tool } from '../catalog/tool.js';
 import { oneLine } from '../visible-text.js';
 import { stemOf, wordsOf } from './words.js';
 
-/** Each with the words that it usually has: fixed, so that no tool's numbers tell of another tool. */
-const USUAL_WORDS = {
+/** Typical lengths in words. Averages of the catalogue would let the score of one tool reveal another. */
+const TYPICAL_WORDS = {
   name: 3,
   aliases: 3,
   keywords: 8,
@@ -16,12 +16,12 @@ const USUAL_WORDS = {
   parameters: 4,
   examples: 40,
 } as const;
-export type SearchField = keyof typeof USUAL_WORDS;
-export const SEARCH_FIELDS = Object.keys(USUAL_WORDS) as readonly SearchField[];
+export type SearchField = keyof typeof TYPICAL_WORDS;
+export const SEARCH_FIELDS = Object.keys(TYPICAL_WORDS) as readonly SearchField[];
 
 const weight = z.number().min(0).max(10);
 
-/** Only proportions matter; 0 takes a field out of the index. Half of a catalogue shares names of parameters: 0. */
+/** Only proportions matter; 0 leaves a field out of the index, as it does `parameters`: half of a catalogue shares their names. */
 export const fieldWeightsSchema = z
   .strictObject({
     name: weight.default(0.6),
@@ -49,7 +49,7 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
   };
 }
 
-/** How much a tool is about what was looked for, between 0 and 1, and what of that its free texts alone add. */
+/** How well a tool matches a term, between 0 and 1, and the part of it that its free texts alone add. */
 export interface Share {
   readonly value: number;
   readonly prose: number;
@@ -57,37 +57,37 @@ export interface Share {
 
 export type Found = ReadonlyMap<number, Share>;
 
-/** Free text of the tool's author: whoever wants a tool to be found writes there what people ask for. */
+/** Free texts, where an author can write the words of many requests so that the tool is found. */
 const PROSE: ReadonlySet<string> = new Set<SearchField>(['title', 'description']);
 
-/** Indexed tools: those of the system, or the private ones of one user. */
+/** An index of the tools of the system, or of the private tools of one user. */
 export interface Segment {
   readonly tools: readonly Tool[];
   find(term: string): Found;
-  /** Terms that begin with the term, or of which it is a slip. */
+  /** Indexed terms that begin with the term, or are within a typo of it. */
   near(term: string): readonly string[];
   toJson(): string;
 }
 
-/** A tool, and what a word counts in each of its fields. */
+/** A tool, and the weight of a word in each of its fields. */
 interface Entry {
   readonly id: number;
   readonly worth: Readonly<Partial<Record<SearchField, number>>>;
 }
 
 const LENGTH_SHARE = 0.4;
-/** Terms of which a segment keeps what they find, for the next query. */
+/** Terms whose matches a segment caches. */
 const MAX_KEPT = 2_000;
 
-/** Of a term whose slips are looked for: that takes memory by the square of its length. No word that people type is longer. */
+/** Longest term of fuzzy search, whose memory grows with the square of the length. People type no longer word. */
 const MOST_NEAR_CHARACTERS = 64;
 
-/** The index over tools, half a tool a step: a caller may pause between any two. */
+/** Builds the index in steps of half a tool; a caller may pause between any two. */
 export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Generator<void, Segment, void> {
   const index = new MiniSearch<Entry>(optionsFor(weights));
   for (const [id, tool] of tools.entries()) {
     const texts = fieldTexts(tool);
-    const lengthOf = (field: SearchField) => wordsOf(texts[field]).length / USUAL_WORDS[field];
+    const lengthOf = (field: SearchField) => wordsOf(texts[field]).length / TYPICAL_WORDS[field];
     const worthOf = (field: SearchField) => weights[field] / (1 - LENGTH_SHARE + LENGTH_SHARE * lengthOf(field));
     const worth = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, worthOf(field)]));
     yield;
@@ -97,7 +97,7 @@ export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Ge
   return toSegment(tools, index);
 }
 
-/** The segment that `json` was made of. @throws Error when it is of another form, or of other tools. */
+/** Restores a segment from its JSON. @throws Error where the JSON has another form or another number of tools. */
 export function restoreSegment(tools: readonly Tool[], weights: FieldWeights, json: string): Segment {
   const index = MiniSearch.loadJSON<Entry>(json, optionsFor(weights));
   if (index.documentCount !== tools.length) throw new Error('it is of other tools');
@@ -109,13 +109,13 @@ function optionsFor(weights: FieldWeights): Options<Entry> {
   return { fields, storeFields: ['worth'], tokenize: wordsOf, processTerm: stemOf };
 }
 
-/** Terms come as stems, one at a time. */
+/** Options of a search for one stem. */
 const EXACT = { tokenize: (text: string) => [text], processTerm: (term: string) => term };
 
 function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
   const kept = new Map<string, Found>();
 
-  function findAnew(term: string): Found {
+  function searchTerm(term: string): Found {
     const hits = index.search(term, EXACT).map(({ id, match, worth }): [number, Share] => {
       const fields = match[term] ?? [];
       const shareIn = (some: readonly string[]) => {
@@ -133,11 +133,11 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
 
   return {
     tools,
-    find: (term) => kept.get(term) ?? findAnew(term),
+    find: (term) => kept.get(term) ?? searchTerm(term),
     near(term) {
       if (term.length > MOST_NEAR_CHARACTERS) return [];
       const terms = new Set<string>();
-      // A boost of 0 leaves all tools out: only the terms are asked for.
+      // A boost of 0 leaves out all tools: this search only collects terms.
       const boostDocument = (_: number, found: string) => {
         terms.add(found);
         return 0;

@@ -1,7 +1,7 @@
 /**
- * A query -> ranked, explained tools. The score is the share of the query that a tool covers: BM25F's sum over the words, by
- * rarity among the visible tools, divided by what a tool that is all about the query would get. Free texts alone give little,
- * however much of the query they hold. No number depends on a hidden tool, so the answer is that of an index without it.
+ * A query -> ranked, explained tools. The score is the share of the query that a tool covers: BM25F's sum over the words,
+ * weighted by rarity among the visible tools and divided by the sum of a perfect match. Free texts alone add little, however
+ * much of the query they hold. No score depends on a hidden tool: results are those of an index without it.
  */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
@@ -20,28 +20,28 @@ import {
 import { createSynonymTable, type Meaning, type SynonymTable } from './synonyms.js';
 import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
 
-/** A segment as one caller sees it. `visible` is 1 where the tool may be seen. Default: all may. */
+/** A segment for one caller. `visible` is 1 for each tool that the caller may see. Default: all. */
 export interface Layer {
   readonly segment: Segment;
   readonly visible?: Uint8Array | undefined;
 }
 
-/** `word` is that of the query, and behind an arrow that of the tool where it is another. */
+/** `word` is the word of the query, followed by an arrow and the word of the tool where they differ. */
 export interface WhyMatched {
   readonly asked: string;
   readonly word: string;
-  /** `learnt`: by no word of the tool, but because of what was chosen after such a query before. */
+  /** `learnt`: no word matches, but users chose the tool after such queries before. */
   readonly fields: readonly (SearchField | 'learnt')[];
 }
 
-/** `score` is between 0 and 1; `why` is worked out when it is read. */
+/** `score` is between 0 and 1; `why` is computed on access. */
 export interface RankedTool {
   readonly tool: Tool;
   readonly score: number;
   readonly why: readonly WhyMatched[];
 }
 
-/** What use has taught: a factor of at least 1 on a tool's score, and the tools that a term stands for, each from 0 to 1. */
+/** Learnt from use: a factor of at least 1 on a tool's score, and the tools of a term, each with a weight from 0 to 1. */
 export interface Learnt {
   boost(name: string): number;
   toolsOf(term: string): ReadonlyMap<string, number>;
@@ -56,28 +56,28 @@ export interface RankOptions {
   learnt?: Learnt | undefined;
 }
 
-/** A word or phrase of the query, and what each of its readings finds. A learnt reading has no terms. */
+/** A word or phrase of the query with its readings (itself, synonyms, near terms) and their matches. A learnt one has no terms. */
 interface Unit {
   readonly asked: string;
   readonly readings: readonly { readonly terms: Meaning; readonly found: Found }[];
-  /** By the surest reading. */
+  /** The best match of each tool among the readings. */
   readonly best: Found;
-  /** What a tool gets that is all about the unit. */
+  /** Score of a perfect match of the unit. */
   readonly worth: number;
 }
 
 const MAX_UNITS = 40;
-/** What each counts beside a word of the query itself. */
+/** Weights relative to a word of the query itself. */
 const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1 };
 const MIN_GUESSED_CHARACTERS = 4;
-/** A tool that has a word in name, title and keywords is this much about it. */
+/** Match of a tool with the word in name, title and keywords. */
 const FULL_STRENGTH = 0.6;
-/** What a word takes away that no tool knows, of the rarest known one. */
+/** Weight of a word that no tool has, relative to the rarest known word. */
 const UNKNOWN_SHARE = 0.5;
 
 /**
- * Titles and descriptions hold many words, and their author may write in all that people ask for. So they count whole only as
- * far as the two rarest words of a query would, and little beyond; a query of two words is answered as before. Measured by
+ * An author can fill title and description with words that people ask for. So both together count fully only up to the worth
+ * of the two rarest words of a query, and little beyond; queries of two words stay unaffected. Measured by
  * `test/bench/push-words.mjs`: a wrong tool with the request in its description is first less often, and no recall is lost.
  */
 const PROSE = { words: 2, share: 0.3, beyond: 0.1 };
@@ -85,15 +85,15 @@ const PROSE = { words: 2, share: 0.3, beyond: 0.1 };
 /** Best first; ties keep the order of the layers and of their catalogues. */
 export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
   const { limit, limits, learnt } = options;
-  const space = joined(layers);
+  const space = joinLayers(layers);
   const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
   const units = phrases.map((phrase) => toUnit(phrase, space, options));
   const potential = units.reduce((sum, { worth }) => sum + worth * FULL_STRENGTH, 0);
   const sums = new Map<number, Share>();
   for (const { best, worth } of units) for (const [place, share] of best) addTo(sums, place, share, worth);
-  const most = mostByProse(units);
+  const limitOfProse = proseLimit(units);
   const hits = [...sums].map(([place, { value, prose }]) => {
-    const sum = value - Math.max(0, prose - most) * (1 - PROSE.beyond);
+    const sum = value - Math.max(0, prose - limitOfProse) * (1 - PROSE.beyond);
     return { place, sum: sum * (learnt?.boost(space.toolAt(place).name) ?? 1) };
   });
   hits.sort((one, other) => other.sum - one.sum || one.place - other.place);
@@ -108,16 +108,16 @@ export function rank(query: string, layers: readonly Layer[], options: RankOptio
   }));
 }
 
-function mostByProse(units: readonly Unit[]): number {
+function proseLimit(units: readonly Unit[]): number {
   const worths = units.map(({ worth }) => worth).sort((one, other) => other - one);
   return worths.slice(0, PROSE.words).reduce((sum, worth) => sum + PROSE.share * worth, 0);
 }
 
-/** A request speaks of what a tool takes, which a search for a tool does not. */
+/** A request names values of arguments; a search for a tool does not. */
 const REQUEST_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
 /** Best first; ties keep their order. An empty list when no word matches. */
-export type KeywordSearch = (query: string, limit: number) => RankedTool[];
+type KeywordSearch = (query: string, limit: number) => RankedTool[];
 
 function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSearch, void> {
   const layers = [{ segment: yield* buildSegment(tools, REQUEST_WEIGHTS) }];
@@ -125,13 +125,13 @@ function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSea
   return (query, limit) => rank(query, layers, { limit, synonyms });
 }
 
-/** The search of a view, made at its first use, without a pause for others: each list of names makes another view. */
+/** The keyword search of a view. It is built once, in slices, at its first use; each list of names makes another view. */
 export const keywordSearchOf = oncePer((view: View) => runInSlices(buildKeywordSearch(view.tools)));
 
-type Space = ReturnType<typeof joined>;
+type Space = ReturnType<typeof joinLayers>;
 
-/** The visible tools of all layers, numbered through. */
-function joined(layers: readonly Layer[]) {
+/** The visible tools of all layers under consecutive numbers. */
+function joinLayers(layers: readonly Layer[]) {
   let tools: readonly Tool[] = [];
   const numbered = layers.map(({ segment, visible }) => {
     const start = tools.length;
@@ -166,7 +166,7 @@ function joined(layers: readonly Layer[]) {
   };
 }
 
-/** Known phrases first, else word by word. What has the same keys counts once. */
+/** Splits a query into known phrases and single words. Phrases with the same keys count once. */
 function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly Atom[])[] {
   const phrases: (readonly Atom[])[] = [];
   let run = '';
@@ -174,7 +174,7 @@ function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly At
     const length = synonyms.phraseAt(atoms, place)?.length ?? 1;
     const phrase = atoms.slice(place, place + length);
     place += length;
-    // One character is a word only where the segmenter says so.
+    // Of a script without spaces, the segmenter decides what is a word.
     if (length === 1 && phrase[0]?.isSpaceless) run += phrase[0].text;
     else {
       phrases.push(...wordsOf(run).map(atomsOf), phrase);
@@ -185,7 +185,7 @@ function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly At
   return [...byKeys.values()].filter(({ length }) => length > 0);
 }
 
-/** The best of its readings counts, and a unit is as rare as the tools are that any of them finds. */
+/** The best reading counts; the rarity of a unit comes from the tools that any reading finds. */
 function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: RankOptions): Unit {
   const isSpaceless = atoms.every((atom) => atom.isSpaceless);
   const asked = atoms.map(({ text }) => text).join(isSpaceless ? '' : ' ');
@@ -199,9 +199,9 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
   if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS)
     readings.push(...[...space.near(own[0] ?? '')].map((one) => read([one], WEIGHTS.near)));
   const lists = own.map((term) => learnt?.toolsOf(term) ?? new Map<string, number>());
-  const taught = highest(lists, (value) => value);
-  if (taught.size > 0)
-    readings.push({ terms: [], found: space.places(({ name }) => WEIGHTS.learnt * (taught.get(name) ?? 0)) });
+  const learntTools = highest(lists, (value) => value);
+  if (learntTools.size > 0)
+    readings.push({ terms: [], found: space.places(({ name }) => WEIGHTS.learnt * (learntTools.get(name) ?? 0)) });
   const best = highest(
     readings.map(({ found }) => found),
     ({ value }) => value,
@@ -210,7 +210,7 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
   return { asked, readings, best, worth: isFilled ? WEIGHTS.filler * worth : worth };
 }
 
-/** The words of a phrase count an equal share each. */
+/** The matches of a phrase: each of its words has an equal share of the weight. */
 function findTerms(space: Space, terms: Meaning, weight: number): Found {
   const share = weight / terms.length;
   if (share === 1) return space.find(terms[0] ?? '');
@@ -239,15 +239,15 @@ function highest<Key, Value>(
   return values;
 }
 
-/** The weight of Robertson and Spärck Jones for what `count` of `size` visible tools have, never below 0. */
+/** The weight of Robertson and Spärck Jones for a unit that `count` of `size` visible tools have, never below 0. */
 function rarityOf(count: number, size: number): number {
   if (count === 0) return UNKNOWN_SHARE * rarityOf(1, size);
   return Math.log(1 + (size - Math.min(count, size) + 0.5) / (count + 0.5));
 }
 
-/** By the reading that counted most, in words of the tool alone: nobody learns how a hidden tool writes a word. */
+/** Explains by the reading that counted most. It shows only words of this tool, so no word of a hidden tool leaks. */
 function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[] {
-  const written = writtenIn(tool);
+  const written = termsOf(tool);
   return units.flatMap(({ asked, best, readings }): WhyMatched[] => {
     const share = best.get(place);
     const terms = share && readings.find(({ found }) => found.get(place) === share)?.terms;
@@ -260,7 +260,7 @@ function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[
   });
 }
 
-const writtenIn = oncePer((tool: Tool): readonly { field: SearchField; word: string; term: string }[] => {
+const termsOf = oncePer((tool: Tool): readonly { field: SearchField; word: string; term: string }[] => {
   const texts = fieldTexts(tool);
   const toTerms = (field: SearchField) => wordsOf(texts[field]).map((word) => ({ field, word, term: stemOf(word) }));
   return SEARCH_FIELDS.flatMap(toTerms);

@@ -1,12 +1,12 @@
-/** Words that stand for each other, as data. They widen a query and never the index, so a change needs no rebuild. */
+/** Synonyms, as data. They expand a query and never the index, so a change needs no rebuild. */
 import { oncePer } from '../kept.js';
 import GENERAL from './synonyms.json' with { type: 'json' };
 import { type Atom, atomsOf, stemOf, wordsOf } from './words.js';
 
-/** Groups of words that stand for each other, or `{words, means}` for one way only. */
+/** Groups of synonyms, or `{words, means}` for one direction only. */
 export type Synonyms = readonly (readonly string[] | { words: readonly string[]; means: readonly string[] })[];
 
-/** The terms that a phrase may stand for, together. */
+/** The terms of one meaning of a phrase. */
 export type Meaning = readonly string[];
 
 export interface SynonymTable {
@@ -15,9 +15,10 @@ export interface SynonymTable {
 }
 
 /**
- * @param own of the catalogue's trade. Default: none.
- * @param general for any catalogue. Default: Chinese words of work in English. With them 0.93 of 295 Chinese searches of the
- * fixtures find their tool by English descriptions, without them 0.43; on ACEBench recall@8 is 0.94 and 0.92.
+ * @param own synonyms of the catalogue's domain. Default: none.
+ * @param general synonyms for any catalogue. Default: common Chinese words of work and their English ones. With them 0.93 of
+ * 295 Chinese searches of the fixtures find their tool by English descriptions, without them 0.43; on ACEBench recall@8 is
+ * 0.94 and 0.92.
  */
 export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENERAL): SynonymTable {
   const known = new Map<string, Meaning[]>();
@@ -38,7 +39,7 @@ export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENER
 
 type Reading = readonly (readonly [key: string, meanings: readonly Meaning[]])[];
 
-/** An entry is read once: its words take longer than all else, and the general ones are in every table. */
+/** Cached an entry: stemming its words takes longest, and every table holds the general entries. */
 const readingOf = oncePer((entry: Synonyms[number]): Reading => {
   const [froms, tos] = 'words' in entry ? [entry.words, entry.means] : [entry, entry];
   const meant = tos.map((text) => ({ text, terms: [...new Set(wordsOf(text).map(stemOf))] }));

@@ -1,4 +1,4 @@
-/** Tokens: what a tool costs, and what of a context is free for tools beside the request, the answer and its repair. */
+/** Token budgets: the cost of a tool, and the room for tools in a context beside the request and the answer. */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
@@ -10,11 +10,11 @@ import { answerWay, type SelectionCall, type SelectionParts } from './candidates
 const TOOLS_SHARE = 0.6;
 const ANSWER_SHARE = 0.25;
 const RANK_TOKENS = 64;
-/** Longer names are never written in full; the bound keeps a runaway list short. */
+/** An upper bound for a name, which also keeps a runaway list short. */
 const TOKENS_PER_NAME = 40;
 const REASON_TOKENS = 120;
 
-/** Tokens of a tool as a server binds it: name, description and input schema as JSON. */
+/** Tokens of a tool as a model server gets it: name, description and input schema as JSON. */
 export const createSchemaTokens = createToolTokens(({ name, description, inputSchema: parameters }) =>
   JSON.stringify({ name, description, parameters }),
 );
@@ -23,7 +23,6 @@ export function totalTokens(tools: readonly Tool[], tokensOf: (tool: Tool) => nu
   return tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
 }
 
-/** All tools of a view together, counted once a view. */
 export function createViewTokens(tokensOf: (tool: Tool) => number): (view: View) => number {
   return oncePer((view: View) => totalTokens(view.tools, tokensOf));
 }
@@ -31,7 +30,7 @@ export function createViewTokens(tokensOf: (tool: Tool) => number): (view: View)
 type RoomCall = Pick<SelectionCall, 'request' | 'earlier'>;
 type PlanningParts = Pick<SelectionParts, 'planningLimits' | 'planningFrame' | 'options' | 'schemaTokens'>;
 
-/** Tokens of tools that fit the planning prompt, beside those of an earlier round. */
+/** Tokens for tools that fit the planning prompt, beside the tools of an earlier round. */
 export function planningRoom(parts: PlanningParts, { request, earlier }: RoomCall): number {
   const { contextTokens } = parts.planningLimits;
   const around = parts.planningFrame(request) + answerShare(contextTokens, parts.options.planTokens);
@@ -39,15 +38,15 @@ export function planningRoom(parts: PlanningParts, { request, earlier }: RoomCal
   return Math.max(0, room - totalTokens(earlier, parts.schemaTokens));
 }
 
-/** The option `schemaTokens`, less what an earlier round took, and never more than the planning prompt has room for. */
+/** The option `schemaTokens` minus the tools of an earlier round, and at most the room in the planning prompt. */
 export function schemaBudget(parts: PlanningParts, call: RoomCall): number {
   const left = parts.options.schemaTokens - totalTokens(call.earlier, parts.schemaTokens);
   return Math.max(0, Math.min(left, planningRoom(parts, call)));
 }
 
 /**
- * The option `summaryTokens`, and never more than the selecting model has room for. The room is a count of tenths of the
- * context, so that requests of about the same length see the same summaries.
+ * The option `summaryTokens`, and at most the room in the context of the selecting model. The room is rounded to tenths of
+ * the context, so that requests of similar length see the same summaries.
  */
 export function summaryBudget(parts: SelectionParts, { request }: Pick<SelectionCall, 'request'>): number {
   const { model, options, prompt } = parts;

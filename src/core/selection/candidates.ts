@@ -1,4 +1,4 @@
-/** What every stage of a selection takes and gives: candidates, and the call that they are for. */
+/** The types that all stages of a selection share: candidates, and the call that they belong to. */
 import { missingProducers } from '../catalog/producers.js';
 import type { Rule } from '../catalog/rule.js';
 import type { View } from '../catalog/scope.js';
@@ -16,13 +16,13 @@ export interface SelectionParts {
   options: Options;
   prompt: NamedPrompt<'select-tools'>;
   repair: NamedPrompt<'repair'>;
-  /** Tokens of what the planning prompt shows of a tool. */
+  /** Tokens of a tool in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
-  /** Of the model that plans: the fallback heeds them. */
+  /** Limits of the planning model; the fallback keeps to them. */
   planningLimits: ModelLimits;
-  /** Tokens of the planning prompt beside the tools. */
+  /** Tokens of the planning prompt without its tools. */
   planningFrame: (request: Request) => number;
-  /** Default: `DEFAULT_STAGES`. A list without one is an ablation. */
+  /** Default: `DEFAULT_STAGES`. A list that lacks one is an ablation. */
   stages?: readonly Stage[] | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SelectionCall {
   request: Request;
   rules: readonly Rule[];
   usage: Usage;
-  /** What an earlier round chose: the budget is for all together. */
+  /** Tools of an earlier round, which share the budget. */
   earlier: readonly Tool[];
   trace: Trace;
   signal: AbortSignal;
@@ -43,11 +43,11 @@ export interface StageContext {
   readonly parts: SelectionParts;
   /** Keyword matches of the request, best first; searched at the first call. */
   keywords(): Promise<readonly RankedTool[]>;
-  /** Records names that do not go on. The same name counts once a reason. */
+  /** Records dropped names, each once a reason. */
   drop(names: readonly Dropped[]): void;
 }
 
-export interface Asked {
+export interface SelectionPrompt {
   readonly prompt: Prompt;
   readonly about: CallAbout;
 }
@@ -55,7 +55,7 @@ export interface Asked {
 export interface Candidate {
   readonly tool: Tool;
   readonly selected: SelectedTool;
-  /** The cap takes the highest away first; see `PRIORITY`. */
+  /** The cap removes the highest number first; see `PRIORITY`. */
   readonly priority: number;
 }
 
@@ -63,7 +63,7 @@ export const PRIORITY = { wanted: 0, rule: 1, chosen: 2, companion: 3, fill: 4 }
 
 export interface NamedTool {
   readonly tool: Tool;
-  /** Of being named by the model, between 0 and 1; absent where only keywords found the tool or the server gives none. */
+  /** That the model names it, between 0 and 1; absent where only keywords found the tool or the server gives none. */
   readonly probability?: number;
   readonly via: 'model' | 'keyword';
 }
@@ -71,17 +71,17 @@ export interface NamedTool {
 export interface Answer {
   /** Best first, each tool once. */
   readonly named: readonly NamedTool[];
-  /** The first so many of `named` are chosen; the others are next best. */
+  /** Length of the chosen prefix of `named`; the others are next best. */
   readonly chosen: number;
-  /** Whether the model found that no tool fits; by rank, with its probability. */
+  /** Whether the model found that no tool fits; the rank way adds its probability. */
   readonly none: { readonly says: boolean; readonly probability?: number };
   readonly reason: string;
-  /** By rank: probability that the first name is one of the chosen, between 0 and 1. */
+  /** Rank way: the probability that the first name is one of the chosen, between 0 and 1. */
   readonly confidence?: number;
 }
 
 export interface Candidates {
-  /** In the order in which planning sees them. */
+  /** In the order of the planning prompt. */
   readonly tools: readonly Candidate[];
   readonly answer: Answer;
   readonly leftOut: number;
@@ -92,21 +92,21 @@ export interface Stage {
   apply(candidates: Candidates, context: StageContext): Candidates | Promise<Candidates>;
 }
 
-/** What of a selection stays when planning says that a tool is missing. */
+/** The part of a selection that stays in a further round. */
 export interface Kept {
   readonly tools: readonly SelectedTool[];
   readonly dropped: readonly Dropped[];
 }
 
-/** How the model names tools: as the option says, or as it suits the model. */
+/** How the model names tools: by the option `answer`, else by the preference of the model. */
 export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'options'>): 'list' | 'rank' {
   return options.answer === 'auto' ? model.preferredAnswer : options.answer;
 }
 
 /**
- * The producers of a tool that are not `present`, in the order of their use, for one request.
+ * Returns a function that lists the producers of a tool that are not `present`, in the order of use.
  *
- * @param answer its probabilities decide between producers of the same value
+ * @param answer whose probabilities decide between producers of the same value
  */
 export function missingFor({ call: { view, request } }: StageContext, answer?: Answer) {
   const probabilities = new Map(answer?.named.map(({ tool, probability = 0 }) => [tool.name, probability]));

@@ -1,6 +1,6 @@
 /**
- * What stage one shows the model. The ladder goes from whole descriptions to first sentences, names alone, a keyword
- * shortlist, and shards. The trace names the rung and how many tools it leaves out.
+ * The summaries of selection. The ladder goes from whole descriptions to first sentences, names alone, a keyword shortlist,
+ * and shards. The trace names the rung and counts the tools that it leaves out.
  */
 import type { View } from '../catalog/scope.js';
 import { renderSummary, SUMMARY_STYLES, type SummaryStyle } from '../catalog/summary.js';
@@ -9,15 +9,15 @@ import { oncePer } from '../kept.js';
 import type { Model } from '../model/model.js';
 import { keywordSearchOf } from '../search/rank.js';
 
-/** The names that the model reads. Outside the model only full names exist. */
+/** Names of tools in a prompt; all other code uses full names. */
 export interface Labels {
   labelOf(tool: Tool): string;
   toolOf(label: string): Tool | undefined;
-  /** The name that stands for "no tool fits"; never a tool's. */
+  /** The name for "no tool fits"; never the name of a tool. */
   readonly none: string;
 }
 
-/** Tools as lines of a prompt, and the names that the model answers with. */
+/** Tools as lines of a prompt, with the labels of the model's answer. */
 export interface Sheet {
   readonly tools: readonly Tool[];
   readonly style: SummaryStyle;
@@ -25,32 +25,32 @@ export interface Sheet {
   readonly text: string;
 }
 
-export interface Footing {
+interface Summaries {
   readonly rung: SummaryStyle | 'shortlist' | 'shards';
-  /** One sheet; several, read side by side, on the rung `shards`. */
+  /** One sheet; on the rung `shards` several, which the model reads in parallel. */
   readonly sheets: readonly Sheet[];
   readonly leftOut: number;
 }
 
-export interface SheetBudget {
+interface SheetBudget {
   readonly model: Model;
   readonly summaryTokens: number;
 }
 
-/** Fewer keyword matches mean that the request does not use the catalogue's words: shards follow. */
+/** With fewer keyword matches the request does not use the words of the catalogue, so shards follow. */
 const MIN_MATCHES = 5;
 /**
- * Size of the keyword shortlist, and of the second look behind names alone. On 30 tasks of LiveMCPBench (527 tools) recall is
+ * Tools of the keyword shortlist, and of the second look behind names alone. On 30 tasks of LiveMCPBench (527 tools) recall is
  * 0.407 by names alone, 0.490 with the second look, 0.471 from the shortlist (`--set summaryTokens=2000`).
  */
 export const SHORTLIST_TOOLS = 40;
-/** Sentences or names: a shortlist and a final choice never show whole descriptions. */
+/** Styles of a second look, which never shows whole descriptions. */
 export const SHORT_STYLES = ['sentence', 'names'] as const;
-/** Shards are cut by an average of tokens a tool; this leaves room for long names. */
+/** Shards are cut by the average tokens of a tool; the slack leaves room for long names. */
 const SHARD_SLACK = 1.1;
 
-/** The highest rung on which the summaries fit the budget. A whole view gives the same sheets for every request. */
-export async function climb(view: View, query: string, budget: SheetBudget): Promise<Footing> {
+/** The highest rung that fits the budget. As long as the whole view fits, every request sees the same sheets. */
+export async function climb(view: View, query: string, budget: SheetBudget): Promise<Summaries> {
   const stable = sheetsOfView(view, budget);
   const [first] = stable;
   if (first && stable.length === 1) return { rung: first.style, sheets: stable, leftOut: 0 };
@@ -64,7 +64,7 @@ export async function climb(view: View, query: string, budget: SheetBudget): Pro
   return { rung: 'shortlist', sheets: [sheet], leftOut: view.tools.length - sheet.tools.length };
 }
 
-/** @param tools best first: where even their names do not fit, the first half stays, and so on. */
+/** @param tools best first; it halves the list until at least the names fit */
 export function fittingSheet(
   tools: readonly Tool[],
   budget: SheetBudget,
@@ -82,7 +82,7 @@ export function createSheet(tools: readonly Tool[], style: SummaryStyle): Sheet 
 
 const keptSheets = oncePer((_: View) => new Map<string, readonly Sheet[]>());
 
-/** One sheet of all tools in the first style that fits; else names alone, cut into as few shards as fit. */
+/** One sheet of all tools in the first style that fits; else names alone, in as few shards as possible. */
 function sheetsOfView(view: View, budget: SheetBudget): readonly Sheet[] {
   const kept = keptSheets(view);
   const key = `${budget.model.id}:${budget.summaryTokens}`;
@@ -99,7 +99,7 @@ function firstFitting(
 ): Sheet | undefined {
   for (const style of styles) {
     const sheet = createSheet(tools, style);
-    // Nobody counts the tokens of a text that is far too long.
+    // A text that is far too long needs no token count.
     if (sheet.text.length <= summaryTokens * 12 && model.countTokens(sheet.text) <= summaryTokens) return sheet;
   }
   return undefined;
@@ -114,15 +114,15 @@ function shardsOf(tools: readonly Tool[], { model, summaryTokens }: SheetBudget)
   );
 }
 
-/** A tool whose label lost the server's name shows it as its group. */
+/** Where the label lacks the name of the server, the line shows it as the category. */
 function renderLine(tool: Tool, label: string, style: SummaryStyle): string {
   const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
   return renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
 }
 
 /**
- * A server's name in front of all its tools (`github__`, `spotify_`) costs the model's first, blindest choice and says nothing
- * that the group does not say. Labels leave it out where the rest stays unique.
+ * Labels leave out the prefix of a server (`github__`, `spotify_`) where the rest stays unique. The prefix repeats the category,
+ * and the model would have to choose it before it reads what distinguishes the tools.
  */
 export function createLabels(tools: readonly Tool[]): Labels {
   const short = new Map(tools.map((tool) => [tool, withoutOrigin(tool)]));

@@ -1,4 +1,4 @@
-/** The list way: the model writes the names as JSON; works with every model server. */
+/** The list way: the model writes the names as JSON. It works with every model server. */
 import { z } from 'zod';
 import type { JsonSchema } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
@@ -7,14 +7,18 @@ import { completeStructured, type Parsed, readJson } from '../model/structured.j
 import { nearestName } from '../nearest-name.js';
 import type { Dropped } from '../result.js';
 import { answerTokens } from './budget.js';
-import type { Answer, Asked, NamedTool, StageContext } from './candidates.js';
+import type { Answer, NamedTool, SelectionPrompt, StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
 
-/** Near misses are looked for among the first dropped names only: a thousand would take seconds. */
+/** Only the first dropped names get a suggestion: a thousand would take seconds. */
 const MAX_SUGGESTIONS = 20;
 
-/** @throws WinnowError `model_failed` where the answer is not usable, also after a repair, or an error of the model. */
-export async function askForList(sheet: Sheet, asked: Asked, { call, parts, drop }: StageContext): Promise<Answer> {
+/** @throws WinnowError `model_failed` where the answer stays invalid after a repair, or an error of the model. */
+export async function askForList(
+  sheet: Sheet,
+  asked: SelectionPrompt,
+  { call, parts, drop }: StageContext,
+): Promise<Answer> {
   const { model, options, repair } = parts;
   const { request, usage, trace, signal } = call;
   const maxTools = request.maxTools ?? options.maxTools;
@@ -61,7 +65,7 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: n
 
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
-/** Exported for tests: text -> answer, or the problems to repair; and what of its names is not taken, either way. */
+/** Exported for tests: text -> answer, or the problems to repair; and the dropped names in both cases. */
 export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
@@ -109,7 +113,7 @@ function sortNames(
   return { answer, dropped: [...dropped.values()] };
 }
 
-/** Where the server gives log-probabilities: of each name, the product over the tokens that write it. */
+/** Where the server gives log-probabilities: the probability of each name, as the product over its tokens. */
 function probabilitiesOf(
   { logprobs = [], text }: Pick<Completion, 'text' | 'logprobs'>,
   names: readonly string[],

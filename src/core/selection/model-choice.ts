@@ -1,16 +1,15 @@
-/** The first stage: the model names tools, by list or by rank, on whichever rung of the ladder the summaries fit. */
-
+/** The first stage: the model names tools, by list or by rank, on the rung of the ladder that fits. */
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import { oneLine } from '../visible-text.js';
 import { summaryBudget } from './budget.js';
-import { type Answer, type Asked, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
+import { type Answer, answerWay, PRIORITY, type SelectionPrompt, type Stage, type StageContext } from './candidates.js';
 import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet } from './ladder.js';
 import { askForList } from './list.js';
 import { askForRank } from './rank.js';
 
-/** Chosen names become candidates; the next best stay in the answer, where `fill` takes them. */
+/** Turns chosen names into candidates; the next best stay in the answer for the stage `fill`. */
 export const modelChoice: Stage = {
   name: 'model',
   async apply(candidates, context) {
@@ -24,18 +23,18 @@ export const modelChoice: Stage = {
   },
 };
 
-/** As the result shows it: four decimals. */
+/** The probability for the result, with four decimals. */
 export function probabilityOf(probability: number | undefined): { probability?: number } {
   return probability === undefined ? {} : { probability: Math.round(probability * 10_000) / 10_000 };
 }
 
-export const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
+export const NO_TOOL: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
 
 /**
- * One look at all summaries where descriptions fit. Behind names alone or shards a second look shows what the likeliest
- * tools and the best keyword matches do. Shards are read side by side; only when all fail, the selection fails.
+ * Asks once where descriptions fit. Behind names alone or shards a second look shows descriptions of the likeliest tools and
+ * the best keyword matches. The model reads shards in parallel; the selection fails only where all of them fail.
  *
- * @throws WinnowError when no usable answer comes, also after a repair.
+ * @throws WinnowError where no answer is valid, also after a repair
  */
 async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: number }> {
   const { view, request, trace } = context.call;
@@ -51,14 +50,14 @@ async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: nu
   const looks = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, context)));
   const answers = looks.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = looks.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-  const [first = NOTHING] = answers;
+  const [first = NO_TOOL] = answers;
   if (answers.length === 0 && failed.length > 0) throw failed[0];
   if (failed.length > 0) trace.add('summaries', `${failed.length} of ${sheets.length} parts failed`);
   const named = answers.map((answer) => answer.named.map(({ tool }) => tool));
   const isClear = sheets.length <= 1 && sheets[0]?.style !== 'names';
   if (isClear || named.flat().length === 0) return { answer: first, leftOut };
   const keywords = (await context.keywords()).map(({ tool }) => tool);
-  const likeliest = inTurn([...named, keywords]).slice(0, SHORTLIST_TOOLS);
+  const likeliest = interleaved([...named, keywords]).slice(0, SHORTLIST_TOOLS);
   const sheet = fittingSheet(likeliest, budget, SHORT_STYLES);
   const isOne = answers.length === 1;
   if (isOne && (sheet.style === 'names' || sheet.tools.length === view.tools.length)) return { answer: first, leftOut };
@@ -73,7 +72,7 @@ async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: nu
   }
 }
 
-function inTurn(lists: readonly (readonly Tool[])[]): Tool[] {
+function interleaved(lists: readonly (readonly Tool[])[]): Tool[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const places = Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list[place] ?? []));
   return [...new Set(places.flat())];
@@ -84,7 +83,7 @@ function askAbout(sheet: Sheet, context: StageContext): Promise<Answer> {
   return ask(sheet, renderPrompt(sheet, context), context);
 }
 
-function renderPrompt(sheet: Sheet, { call, parts }: StageContext): Asked {
+function renderPrompt(sheet: Sheet, { call, parts }: StageContext): SelectionPrompt {
   const { prompt, options } = parts;
   const values = {
     none: sheet.labels.none,

@@ -1,7 +1,7 @@
 /**
- * The rank way: the reader opens the answer and gives the probabilities of the next name, then once more with the likeliest
- * name and its producers in place. The first reading brings alternatives (three ways to list movies), the second complements
- * (what is done with the movie). Keywords and probabilities make one order.
+ * The rank way: next-token probabilities rank the names, first behind the opening of the answer, then behind the likeliest
+ * name and its producers. The first reading finds alternatives (three ways to list movies), the second complements (a tool
+ * that acts on the movie). Probabilities and keyword scores are fused into one order.
  */
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
@@ -9,28 +9,28 @@ import { oncePer } from '../kept.js';
 import { createNameTrie, type RankedName, rankNames, type TrieNode } from '../model/choices.js';
 import { addUsage, countFailed, type Model, type TokenReader } from '../model/model.js';
 import type { RankedTool } from '../search/rank.js';
-import { type Answer, type Asked, missingFor, type NamedTool, type StageContext } from './candidates.js';
+import { type Answer, missingFor, type NamedTool, type SelectionPrompt, type StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
 
 type Keywords = readonly Pick<RankedTool, 'tool' | 'score'>[];
 
-export const OPENING = '{"selected_tools": ["';
+const OPENING = '{"selected_tools": ["';
 const FIRST = { names: 12, maxSteps: 24, minProbability: 0.001 };
-/** The second reading. Without its probabilities recall@8 on RestBench fell by 0.04, measured when it came in. */
+/** The second reading. Without its probabilities recall@8 on RestBench fell by 0.04 when it was introduced. */
 const SECOND = { names: 8, maxSteps: 16, minProbability: 0.01 };
-/** "None" must be likelier than all names together: where several tools fit, each has a part of the probability. */
+/** "None" must be likelier than all names together, since tools that fit share the probability. */
 const NONE_FITS = 0.5;
-/** What the best keyword match counts beside a probability of 1. At 0 recall@8 on RestBench fell by 0.015 when it came in. */
+/** Weight of the best keyword match beside a probability of 1. At 0 recall@8 on RestBench fell by 0.015 when introduced. */
 const KEYWORD_WEIGHT = 0.5;
-/** A best match that covers less of the request than this lowers the weight of all matches. */
+/** Where the best match covers less of the request, the weight of all matches shrinks. */
 const COVERED = 0.2;
-/** A name is chosen whose score is at least this share of the best one's. The others are fill. */
+/** Names with at least this share of the best score are chosen. The others are fill. */
 const CHOSEN_SHARE = 0.5;
-/** Behind the chosen: a name that was not read is as likely as this, and the best keyword match makes a name e^2 times likelier. */
-const TAIL = { unread: 0.01, spokenOf: 2 };
+/** Order behind the chosen: the floor of a probability, and the best keyword match makes a name e^2 times likelier. */
+const TAIL = { floor: 0.01, keywordWeight: 2 };
 
 /** @throws WinnowError `model_refused` where the model gives no probabilities, or an error of the model. */
-export async function askForRank(sheet: Sheet, asked: Asked, context: StageContext): Promise<Answer> {
+export async function askForRank(sheet: Sheet, asked: SelectionPrompt, context: StageContext): Promise<Answer> {
   const { model } = context.parts;
   const { usage, signal } = context.call;
   if (!model.openReader)
@@ -73,7 +73,7 @@ interface ScoredTool {
 
 /**
  * Probabilities and keyword scores on one scale, added (CombSUM: Fox and Shaw, "Combination of Multiple Searches", TREC-2,
- * 1994). Where the model wavers keywords decide; where it is sure they hardly matter. Best first.
+ * 1994), best first. Keywords decide where the model is unsure, and hardly matter where it is sure.
  */
 export function fuse(probabilities: ReadonlyMap<Tool, number>, keywords: Keywords): ScoredTool[] {
   const scores = new Map(probabilities);
@@ -97,9 +97,9 @@ interface FirstReading {
 
 /**
  * The best of the first reading stays first, also where a complement scores higher in the end. Behind the chosen the order
- * is a log-linear pool (Genest and Zidek, 1986): free room goes to names that both opinions stand for. The pool, a chosen
- * share of 0.5 and 2,000 tokens of fill together change recall@8 on RestBench from 0.851 to 0.876 on the learning half (74
- * cases) and from 0.865 to 0.882 on the other (81 cases; interval of the gain -0.004 to 0.041). Assistant and hydrology stay.
+ * is a log-linear pool (Genest and Zidek, 1986): it prefers names that both opinions support. The pool, a chosen share of 0.5
+ * and 2,000 tokens of fill together change recall@8 on RestBench from 0.851 to 0.876 on the learning half (74 cases) and from
+ * 0.865 to 0.882 on the other (81 cases; interval of the gain -0.004 to 0.041). Assistant and hydrology stay the same.
  * Command: `npm run bench:selection -- --set restbench --half measure`.
  */
 function toAnswer(scored: readonly ScoredTool[], { likeliest, first, none, keywords }: FirstReading): Answer {
@@ -110,7 +110,7 @@ function toAnswer(scored: readonly ScoredTool[], { likeliest, first, none, keywo
   const chosen = ordered.filter(isChosen);
   const shares = shareOfBest(keywords);
   const pooled = ({ tool, probability = 0 }: ScoredTool) =>
-    Math.log(probability + TAIL.unread) + TAIL.spokenOf * (shares.get(tool) ?? 0);
+    Math.log(probability + TAIL.floor) + TAIL.keywordWeight * (shares.get(tool) ?? 0);
   const tail = ordered.filter((one) => !isChosen(one)).sort((one, other) => pooled(other) - pooled(one));
   const held = chosen.reduce((sum, { tool }) => sum + (first.get(tool) ?? 0), 0);
   return {

@@ -1,4 +1,4 @@
-/** Stage one: from what a caller sees to the few tools whose schemas are loaded. Only a cancelled request fails here. */
+/** Stage one: from the view of a caller to the few tools whose schemas are loaded. Only a cancelled request fails here. */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
@@ -21,20 +21,19 @@ import {
   type Stage,
   type StageContext,
 } from './candidates.js';
-import { NOTHING } from './model-choice.js';
+import { NO_TOOL } from './model-choice.js';
 import { DEFAULT_STAGES, rules, wanted } from './stages.js';
 
 const MAX_KEYWORD_MATCHES = 20;
-/** Schemas of all visible tools together: with fewer tokens, selection costs more than it saves. */
+/** Where the schemas of all visible tools have fewer tokens, selection costs more than it saves. */
 const PASSTHROUGH_TOKENS = 1500;
 const MAX_TRACED_DROPS = 20;
 
-/** Selection as the planner calls it: what all requests share, made once. */
 export function createSelectionStage(
   { model, planningModel = model, stages }: PlannerParts,
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
 ): (turn: Turn, view: View) => Promise<Selection> {
-  // What planning shows of a tool is what it costs: a huge schema is shortened there.
+  // Planning shortens huge schemas, so the cost of a tool is that of its rendered text.
   const schemaTokens = createToolTokens(renderTool)(planningModel);
   const { system, user } = prompts['plan-steps'].render({ tools: '', context: '', today: '', locale: '', message: '' });
   const instructionTokens = planningModel.countTokens(`${system}\n${user}`);
@@ -56,7 +55,7 @@ export function createSelectionStage(
     );
 }
 
-/** @throws WinnowError `cancelled` when the caller's signal fires; every other failure ends in the fallback. */
+/** @throws WinnowError `cancelled` where the caller's signal fires; every other failure ends in the fallback. */
 export async function select(call: SelectionCall, parts: SelectionParts): Promise<Selection> {
   const dropped = new Map<string, Dropped>();
   const context = createContext(call, parts, dropped);
@@ -87,7 +86,7 @@ function createContext(call: SelectionCall, parts: SelectionParts, dropped: Map<
   };
 }
 
-/** Half of a request's time at most, so that planning has the other half. */
+/** Half of the time budget, so that planning has the other half. */
 function selectionTimeoutMs({ options }: SelectionParts): number {
   return Math.ceil(options.timeoutMs / 2);
 }
@@ -102,7 +101,7 @@ async function choose(context: StageContext): Promise<Outcome> {
   call.trace.add('selection', `${tools.length} of ${call.view.tools.length} tools are chosen`, {
     tools: tools.map(({ tool }) => tool.name),
   });
-  // Tools that are always there are no sign that anything fits.
+  // Tools that are always loaded are no evidence that a tool fits.
   const isNone = answer.none.says && tools.every(({ selected }) => selected.via === 'always');
   return {
     mode: isNone || tools.length === 0 ? 'none' : 'selected',
@@ -114,12 +113,12 @@ async function choose(context: StageContext): Promise<Outcome> {
 }
 
 async function run(stages: readonly Stage[], context: StageContext): Promise<Candidates> {
-  let candidates: Candidates = { tools: [], answer: { ...NOTHING, none: { says: false } }, leftOut: 0 };
+  let candidates: Candidates = { tools: [], answer: { ...NO_TOOL, none: { says: false } }, leftOut: 0 };
   for (const stage of stages) candidates = await stage.apply(candidates, context);
   return candidates;
 }
 
-/** Few tools, or small ones: all of them, where planning has room. `passthroughTools: 0` never skips selection. */
+/** Takes all tools where they are few or small and planning has room. `passthroughTools: 0` never skips selection. */
 function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   const { view, request, trace } = call;
   const { passthroughTools } = parts.options;
@@ -127,7 +126,7 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   if (count > (request.maxTools ?? count) || (passthroughTools === 0 && count > 0)) return undefined;
   const isFew = count <= passthroughTools;
   const room = planningRoom(parts, call);
-  // Of many tools the first few tell, and no other is rendered.
+  // The loop ends as soon as the room is used up: rendering thousands of tools takes long.
   let free = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
   for (const tool of view.tools) {
     free -= parts.schemaTokens(tool);
@@ -143,7 +142,7 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   return { mode: 'passthrough', reason, tools, leftOut: 0 };
 }
 
-/** @throws WinnowError `cancelled` where the caller did not wait. */
+/** @throws WinnowError `cancelled` where the caller cancelled. */
 function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionParts): string {
   const failure = toWinnowError(error);
   if (failure.code !== 'cancelled') return `${failure.code}: ${failure.message}`;
@@ -152,8 +151,8 @@ function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionPar
 }
 
 /**
- * The full visible set; where it does not fit planning or its server, first what rules, caller and catalogue demand, then
- * the best keyword matches.
+ * Takes the full visible set. Where that exceeds the limits of planning, it takes first the tools that rules, caller and
+ * catalogue demand, then the best keyword matches.
  */
 async function fallBack(reason: string, context: StageContext): Promise<Outcome> {
   const { call, parts } = context;
@@ -189,17 +188,17 @@ const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 
 
 type Asking = Pick<SelectionCall, 'request' | 'view'>;
 
-/** Whether a further round has a place to fill: one that is not wanted already. */
+/** Whether a further round can add a tool beside those that caller, catalogue and rules demand. */
 export function hasRoomForMore({ tools }: Selection, maxTools: number, asking: Asking): boolean {
   return tools.filter((tool) => isWanted(tool, asking)).length < maxTools;
 }
 
-/** The model may have named it, too. */
+/** Also where `via` says that the model named it. */
 function isWanted({ name, via }: SelectedTool, { request: { require = [] }, view }: Asking): boolean {
   return WANTED.has(via) || require.includes(name) || view.byName.get(name)?.alwaysLoad === true;
 }
 
-/** Fill goes, and of the rest what is least needed, so that at least one place is free. */
+/** Removes fill and the least needed of the other tools, so that at least one place is free. */
 export function keptForMore({ tools }: Selection, maxTools: number, asking: Asking): Kept {
   const chosen = tools.filter((tool) => !tool.fill);
   const priorityOf = (tool: SelectedTool) => {
@@ -215,17 +214,17 @@ export function keptForMore({ tools }: Selection, maxTools: number, asking: Aski
 }
 
 /**
- * The story is that of the first round, where it chose something; the second says what it added, or why it did not. Where
- * either fell back, so did the whole.
+ * Takes mode, reason and confidence from the first round where it chose tools, else from the second. The reason joins those of
+ * both rounds, and a fallback of either is a fallback of the whole.
  */
 export function mergeRounds(first: Selection, kept: Kept, more: Selection): Selection {
-  const told = kept.tools.length > 0 && first.mode !== 'none' ? first : more;
+  const main = kept.tools.length > 0 && first.mode !== 'none' ? first : more;
   const tools = [...kept.tools, ...more.tools];
   const isTaken = ({ name }: Dropped) => tools.some((tool) => tool.name === name);
   return {
-    ...told,
-    mode: [first.mode, more.mode].includes('fallback') ? 'fallback' : told.mode,
-    reason: told === more ? more.reason : [first.reason, more.reason].filter(Boolean).join('; then: '),
+    ...main,
+    mode: [first.mode, more.mode].includes('fallback') ? 'fallback' : main.mode,
+    reason: main === more ? more.reason : [first.reason, more.reason].filter(Boolean).join('; then: '),
     tools,
     dropped: [...first.dropped, ...kept.dropped, ...more.dropped].filter((one) => !isTaken(one)),
     leftOut: more.leftOut,

@@ -1,5 +1,5 @@
 /**
- * Selection as a list of named stages. Each takes candidates and gives candidates; a list without one is an ablation
+ * Selection as a list of named stages. Each stage maps candidates to candidates; a list that lacks one is an ablation
  * (`createPlanner({ stages: DEFAULT_STAGES.filter((one) => one !== fill) })`).
  */
 import type { Rule } from '../catalog/rule.js';
@@ -13,7 +13,7 @@ import { schemaBudget, totalTokens } from './budget.js';
 import { type Candidate, type Candidates, missingFor, PRIORITY, type Stage } from './candidates.js';
 import { modelChoice, probabilityOf } from './model-choice.js';
 
-/** Tools of the rules that match: `first` before all others, `include` behind the chosen, `last` at the end. */
+/** Adds the tools of matching rules: `first` before all others, `include` behind the chosen, `last` at the end. */
 export const rules: Stage = {
   name: 'rules',
   apply(candidates, { call }) {
@@ -31,7 +31,7 @@ export const rules: Stage = {
   },
 };
 
-/** What the caller requires and what the catalogue always loads. A required name that nobody sees is dropped as unknown. */
+/** Adds tools that the caller requires or the catalogue always loads. A required name outside the view is dropped as unknown. */
 export const wanted: Stage = {
   name: 'wanted',
   apply(candidates, { call: { view, request }, drop }) {
@@ -48,7 +48,7 @@ export const wanted: Stage = {
 };
 
 /**
- * The producers that each tool needs, before it; what is always there needs none. To measure their effect: `npm run
+ * Adds the missing producers of each tool before it, except for tools that are always loaded. To measure the effect: `npm run
  * bench:selection -- --set restbench --selector winnow --selector winnow-no-producers`.
  */
 export const producers: Stage = {
@@ -70,7 +70,7 @@ export const producers: Stage = {
   },
 };
 
-/** `relatedTools` of all that is there, to a fixpoint, each behind the tool that brought it. */
+/** Adds `relatedTools` of all candidates up to a fixpoint, each behind the tool that names it. */
 export const companions: Stage = {
   name: 'companions',
   apply(candidates, { call }) {
@@ -88,8 +88,8 @@ export const companions: Stage = {
   },
 };
 
-/** At most `maxTools` and `schemaTokens`: the least needed goes first, the order stays, and the result names what went. */
-export const cap: Stage = {
+/** Keeps to `maxTools` and `schemaTokens`: it drops the least needed first, keeps the order, and reports each drop. */
+const cap: Stage = {
   name: 'cap',
   apply(candidates, { call, parts, drop }) {
     const maxTools = call.request.maxTools ?? parts.options.maxTools;
@@ -111,8 +111,8 @@ export const cap: Stage = {
 };
 
 /**
- * Free room for the next best names and then further keyword matches, each with its producers, up to `fillTokens`. Nothing
- * where the model found that no tool fits. The result marks them `fill`: not surely chosen.
+ * Fills free room with the next best names and further keyword matches, each with its producers, up to `fillTokens`. It adds
+ * nothing where the model found that no tool fits. The result marks these tools with `fill`: not surely chosen.
  */
 export const fill: Stage = {
   name: 'fill',
@@ -126,7 +126,7 @@ export const fill: Stage = {
       parts.schemaTokens,
     );
     let free = Math.min(parts.options.fillTokens, schemaBudget(parts, call) - used);
-    // What there is no room for need not be searched.
+    // Without room, no search is needed.
     if (free <= 0) return candidates;
     const room = () => (call.request.maxTools ?? parts.options.maxTools) - tools.length;
     for (const candidate of nextBest(candidates.answer, await context.keywords())) {
@@ -164,10 +164,10 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
   });
 }
 
-/** Made once a rule: it takes longer than trying it. */
+/** Cached a rule: compiling takes longer than matching. */
 const patternOf = oncePer(({ message = '' }: Rule['when']) => createSafePattern(message, { ignoreCase: true }));
 
-/** An extractor that found nothing may say so by an empty text or list. */
+/** An extractor that found nothing may return an empty text or list. */
 function holdsSomething(entity: unknown): boolean {
   if (typeof entity === 'string') return entity.trim() !== '';
   return entity !== undefined && entity !== null && !(Array.isArray(entity) && entity.length === 0);
@@ -198,7 +198,7 @@ function named(
   });
 }
 
-/** Each tool once: at its first place, with its highest priority. */
+/** Each tool once, at its first place and with its strongest (lowest) priority. */
 function strongest(candidates: readonly Candidate[]): Candidate[] {
   const byTool = new Map<Tool, Candidate>();
   for (const candidate of candidates) {

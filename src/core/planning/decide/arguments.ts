@@ -1,6 +1,6 @@
 /**
- * The arguments of one step: the required ones in their order, then the optional ones. Each value is one choice among what
- * the sources have for it, with `null` for what nobody said.
+ * Decides the arguments of one step: first the required ones in their order, then the optional ones. Each value is one choice
+ * among the candidates of the sources, and `null` stands for "not given".
  */
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
@@ -10,32 +10,32 @@ import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
-import { leaveOutUngiven, NULL, type Question } from './given.js';
+import { NULL, type OptionalValue, removeNotGiven } from './given.js';
 import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
-import { choicesFor, type Giving, isList, type Option, referencesFor, type Taken } from './options.js';
+import { type ChoiceContext, choicesFor, isList, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import { isClosed, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
 
 export const OPENING = '{';
 
-export interface DecidedArguments {
+interface DecidedArguments {
   readonly arguments: Record<string, unknown>;
   readonly from: Record<string, SourceName>;
   readonly missing: readonly string[];
   readonly probability: number;
-  readonly taken: Taken;
+  readonly taken: TakenWords;
 }
 
-interface Writing extends Giving {
+interface Writing extends ChoiceContext {
   readonly writer: JsonWriter;
-  /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
+  /** Settled references, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
   readonly taken: Map<string, string | undefined>;
-  readonly questions: Question[];
-  /** Optional arguments of the tool that are not given; `freed`: what those had taken that this reading has found. */
-  readonly ungiven: Set<string>;
-  readonly freed: string[];
+  readonly optional: OptionalValue[];
+  /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
+  readonly notGiven: Set<string>;
+  readonly released: string[];
   readonly isItem?: boolean;
 }
 
@@ -49,14 +49,14 @@ const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 const MAX_FIELD_TOKENS = 12;
 /**
- * `null` has to be so likely that nothing is written, or that a required argument is asked back: of the gold steps of
- * looked-at cases, 0.8 loses 3 of 88 required ones. An item of a list ends it from 0.15 on.
+ * Above this probability of `null` an argument is left out, or asked back where it is required: in the gold steps of the
+ * development cases, 0.8 loses 3 of 88 required ones. A list ends where its next item is `null` with more than 0.15.
  */
-const NOT_SAID = { argument: 0.8, item: 0.15 };
+const NULL_ABOVE = { argument: 0.8, item: 0.15 };
 
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
-/** @param question.references arguments that are settled already: references to earlier steps */
+/** @param question.references settled arguments, which refer to earlier steps */
 export async function decideArguments(
   tool: Tool,
   question: {
@@ -64,38 +64,38 @@ export async function decideArguments(
     readUnasked: ReadPrompt;
     context: SourceContext;
     references: ReadonlyMap<string, unknown>;
-    taken: Taken;
+    taken: TakenWords;
   },
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, references } = question;
   const root = fittedSchemas(tool).input;
-  const ungiven = new Set<string>();
+  const notGiven = new Set<string>();
   for (;;) {
-    const questions: Question[] = [];
+    const optional: OptionalValue[] = [];
     const taken = new Map(question.taken);
-    const freed: string[] = [];
-    const writing = { root, context, references, depth: 0, taken, questions, ungiven, freed };
+    const released: string[] = [];
+    const writing = { root, context, references, depth: 0, taken, optional, notGiven, released };
     const { value, from, missing, probability } = await read((open) =>
       writeObject(root, { ...writing, writer: createJsonWriter(open) }),
     );
-    // Where something is missing, the arguments are decided anew or asked for.
-    if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
-    // What one had that is not given may be another one's: "two packs" is no price, and a quantity.
-    const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || ungiven.has(name)));
-    if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, freed, writing)))
+    // With an argument missing, the caller decides again or asks the user.
+    if (optional.length > 0 && missing.length === 0) await readUnasked((open) => removeNotGiven(optional, open));
+    // Words of a removed argument may belong to another one: "two packs" is no price, but a quantity.
+    const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
+    if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
       return { arguments: value, from, missing, probability, taken };
   }
 }
 
-function canTake(place: Place, words: readonly string[], giving: Giving): boolean {
-  const schema = plainSchema(place.schema, giving.root);
+function canTake(place: Place, words: readonly string[], context: ChoiceContext): boolean {
+  const schema = plainSchema(place.schema, context.root);
   if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
-  const taking = choicesFor({ ...place, schema }, giving).map(({ candidate }) => candidate);
+  const taking = choicesFor({ ...place, schema }, context).map(({ candidate }) => candidate);
   return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, references, questions, taken, ungiven, freed, depth } = writing;
+  const { writer, references, optional, taken, notGiven, released, depth } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const isNeeded = (name: string) => listed.includes(name) || references.has(name);
@@ -107,11 +107,11 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   let separator = '';
   for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
     const place = { name, schema: properties[name], required: listed.includes(name) };
-    if (!isNeeded(name) && ((depth === 0 && ungiven.has(name)) || !isPossible(place, writing))) continue;
+    if (!isNeeded(name) && ((depth === 0 && notGiven.has(name)) || !isPossible(place, writing))) continue;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     const settled = references.get(name);
-    const asked = questions.length;
+    const asked = optional.length;
     const before = new Set(taken.keys());
     const found =
       settled === undefined ? await writeValue(place, writing) : await writeSettled(place, settled, writing);
@@ -120,18 +120,18 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       from[name] = found.from;
       probability = Math.min(probability, found.probability);
     } else {
-      questions.length = asked;
+      optional.length = asked;
       if (place.required) missing.push(name);
     }
     const took = [...taken.keys()].filter((words) => !before.has(words));
-    const own = place.required || settled !== undefined ? undefined : questions[asked];
+    const own = place.required || settled !== undefined ? undefined : optional[asked];
     if (own)
       own.leaveOut = () => {
         delete value[name];
         delete from[name];
         for (const words of took) taken.delete(words);
-        if (depth === 0) freed.push(...took);
-        if (depth === 0) ungiven.add(name);
+        if (depth === 0) released.push(...took);
+        if (depth === 0) notGiven.add(name);
       };
   }
   writer.force('}');
@@ -156,7 +156,7 @@ async function writeSettled(place: Place, settled: unknown, writing: Writing): P
   return { ...field, value: [field.value] };
 }
 
-/** `${s1.`: the field is to be named. */
+/** An open reference, `${s1.`: the model must name the field. */
 function isOpen(value: unknown): value is string {
   return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
 }
@@ -177,18 +177,18 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, { ...writing, isFree });
 }
 
-/** Whether nothing is said of the place: then `null` is written. */
-async function isUnsaid(
+/** Whether the request gives no value for the place; it then writes `null`. */
+async function writesNull(
   { required }: PlainPlace,
   beginnings: readonly Choice[],
-  { writer, isItem, questions }: Writing,
+  { writer, isItem, optional }: Writing,
 ): Promise<boolean> {
   const unsaid = beginnings.length === 0 ? 1 : await writer.probabilityOf(NULL, [...beginnings, NULL]);
-  if (unsaid > NOT_SAID[isItem && !required ? 'item' : 'argument']) {
+  if (unsaid > NULL_ABOVE[isItem && !required ? 'item' : 'argument']) {
     writer.force(NULL.text);
     return true;
   }
-  if (!required && !isItem) questions.push({ mark: writer.mark(), beginnings, unsaid, leaveOut: () => {} });
+  if (!required && !isItem) optional.push({ mark: writer.mark(), beginnings, unsaid, leaveOut: () => {} });
   return false;
 }
 
@@ -196,7 +196,7 @@ const opens = (text: string): Choice => ({ text, ends: 'itself' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
   const { writer } = writing;
-  if (await isUnsaid(place, [opens('{')], writing)) return undefined;
+  if (await writesNull(place, [opens('{')], writing)) return undefined;
   const mark = writer.mark();
   writer.force('{');
   const inner = await writeObject(place.schema, {
@@ -213,7 +213,7 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
   return writeNothing(writer, mark);
 }
 
-/** Takes back what came to nothing: what stands behind it would be read on. */
+/** Replaces an incomplete value by `null`, since later choices would read it. */
 function writeNothing(writer: JsonWriter, mark: ReturnType<JsonWriter['mark']>): undefined {
   writer.back(mark);
   writer.force(NULL.text);
@@ -224,7 +224,7 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   const { items, maxItems } = place.schema;
   const whole = choicesFor(place, writing).filter(({ candidate }) => candidate.from === 'step');
   const beginnings = [opens('['), ...whole];
-  if (await isUnsaid(place, beginnings, writing)) return undefined;
+  if (await writesNull(place, beginnings, writing)) return undefined;
   const [best] = await writer.rank(beginnings);
   if (best?.name !== '[') return writeBest(place, whole, writing);
   const mark = writer.mark();
@@ -261,7 +261,7 @@ async function writeChoice(
   const options = choicesFor(place, writing);
   const canCompose = isFree && !writing.context.handles.has(place.name);
   const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
-  if (await isUnsaid(place, beginnings, writing)) return undefined;
+  if (await writesNull(place, beginnings, writing)) return undefined;
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
   if (own && 'candidate' in own) return writeBest(place, [own], writing);
   return own ? { ...own, value: own.text, from: 'composed' } : writeBest(place, options, writing);
@@ -273,17 +273,17 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   const chosen = options.find(({ text }) => text === best?.name)?.candidate;
   if (!best || !chosen) return undefined;
   const { value, from, said } = chosen;
-  // So does a result of which nothing is known: one value of it.
+  // An open reference serves one argument, as words do.
   if (isOpen(value)) taken.set(value, undefined);
   if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
   writer.force(JSON.stringify(value));
-  // Both ends of a window are said by the same words.
+  // Computed values do not take the words: both ends of a window share them.
   if (from === 'request') taken.set(said ?? String(value), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability: best.probability };
 }
 
-/** Names the field of a result that no schema describes; where that is no reference, by the name of the argument. */
+/** Lets the model name the field of a result without a schema; an invalid name becomes the name of the argument. */
 async function writeField(
   { name }: Place,
   start: { value: string; probability: number },

@@ -1,7 +1,7 @@
 /**
- * A tool for each ask, or none. Names are read along their trie, behind the asks before it and by itself; then the likeliest
- * are looked at one by one: does this tool do what is asked for? What counts is how much likelier the request makes an
- * answer than an empty request does: a tool that fits everything, and a "yes" that comes to everything, say nothing.
+ * Chooses a tool for each ask, or none. It ranks the names along their trie, once behind the earlier asks and once for the ask
+ * alone. Then it scores the likeliest tools one by one: does this tool do what the ask wants? Each probability is compared with
+ * that under an empty request, since a tool or a "yes" that is likely for any request carries no information.
  */
 import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -17,35 +17,35 @@ export interface ToolOfAsk {
   readonly ask: string;
   readonly tool: Tool | undefined;
   readonly probability: number;
-  readonly ranked: readonly LookedAt[];
+  readonly ranked: readonly ScoredTool[];
 }
 
-interface LookedAt {
+interface ScoredTool {
   readonly tool: Tool;
-  /** How much likelier the request makes its name. */
+  /** Ratio of the probability of its name to that under an empty request. */
   readonly lift: number;
-  /** How likely the tool does what is asked for, between 0 and 1. */
+  /** Probability that the tool does what the ask wants, between 0 and 1. */
   readonly fits: number;
-  /** That it does it, beside no tool; above 1 it does. */
+  /** Odds of the tool against no tool; above 1 it fits. */
   readonly odds: number;
 }
 
 const OPENING = '{"steps": [{"do": ';
 const RANK = { names: 6, maxSteps: 10, minProbability: 0.05 };
-/** A name that was not read is as likely as this where two readings are averaged. */
-const UNREAD = 0.002;
-/** Added to each probability before it is compared with that of an empty request: small ones say nothing. */
-const SMOOTHED = 0.1;
+/** Floor of a probability where two readings are averaged. */
+const FLOOR = 0.002;
+/** Added to each probability before the ratio to the empty request, since small ones are noise. */
+const SMOOTHING = 0.1;
 /**
- * So many names that were read are looked at, those that the request lifts most, down to this share of the highest lift; so
- * many further ones, in the order of selection, where none of them fits; and so many consumers.
+ * Tools to score: the ranked names with the highest lift, down to a share of it; where none fits, further ones in the order
+ * of selection; and consumers of the best.
  */
-const LOOKED_AT = { likely: 3, share: 0.15, further: 3, consumers: 2 };
+const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
 const MAX_DESCRIPTION = 160;
 const FIT_OPENING = '{"does it": "';
 /**
- * From this probability of "yes" on a tool that acts on what the chosen one reads is asked for, too: on 103 looked-at requests it
- * adds two right steps and no wrong one; at 0.5 three and one.
+ * From this probability of "yes" on, a tool that acts on the result of the chosen one joins the plan. On 103 development
+ * requests it adds two right steps and no wrong one; at 0.5 three and one.
  */
 const CLOSES = 0.6;
 
@@ -73,12 +73,12 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
   for (const [place, ask] of asks.entries()) {
     const others = readings.filter((_, other) => other !== place).flatMap(([best]) => best?.name ?? []);
     const reading = readings[place] ?? [];
-    chosen.push(...(await lookAt(ask, { ...choice, reading, liftOf: liftsOf(reading, unasked), none, others })));
+    chosen.push(...(await chooseFor(ask, { ...choice, reading, liftOf: liftsOf(reading, unasked), none, others })));
   }
   return chosen;
 }
 
-/** The tool that gives what is asked for, by one reading; undefined where "none" is likelier than any. */
+/** The likeliest tool for an ask by one reading; undefined where "none" is likelier than any. */
 export async function findTool(ask: string, choice: Deciding): Promise<Tool | undefined> {
   const { byName, readAlone } = readingsOf(choice);
   const [best] = await readAlone(ask);
@@ -110,11 +110,11 @@ type LiftOf = (names: readonly string[]) => number;
 
 function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): LiftOf {
   const share = (ranked: readonly RankedName[], names: readonly string[]) =>
-    ranked.reduce((sum, { name, probability }) => (names.includes(name) ? sum + probability : sum), SMOOTHED);
+    ranked.reduce((sum, { name, probability }) => (names.includes(name) ? sum + probability : sum), SMOOTHING);
   return (names) => share(asked, names) / share(unasked, names);
 }
 
-interface Looking extends Deciding {
+interface Scoring extends Deciding {
   readonly reading: readonly RankedName[];
   readonly liftOf: LiftOf;
   readonly none: string;
@@ -122,73 +122,72 @@ interface Looking extends Deciding {
 }
 
 /**
- * Of the likeliest tools the one that does it, or one that works on its result and is likelier still: then it comes first as
- * its producer (of 69 looked-at requests one more is right so, and none less). Where the best one only reads, and a tool that
- * acts on what it reads does what is asked for, both: who wants to be got onto the cheapest plane does not say that it has to
- * be found first.
+ * Chooses the tool with the best odds, or a consumer of its result with better odds, whose producer it then is (of 69
+ * development requests one more is right so, and none less). Where the best tool only reads, and a tool that acts on its
+ * result fits, it takes both: who wants a seat on the cheapest plane does not say that it has to be found first.
  */
-async function lookAt(ask: string, looking: Looking): Promise<ToolOfAsk[]> {
-  const likely = await lookAtLikely(ask, looking);
+async function chooseFor(ask: string, scoring: Scoring): Promise<ToolOfAsk[]> {
+  const likely = await scoreLikely(ask, scoring);
   const [first] = likely.toSorted(byOdds);
   const isServed = first !== undefined && first.odds > 1;
-  const consumers = isServed ? await lookAtConsumers(first.tool, ask, { likely, looking }) : [];
+  const consumers = isServed ? await scoreConsumers(first.tool, ask, { likely, scoring }) : [];
   const ranked = [...likely, ...consumers].toSorted(byOdds);
   const [best] = ranked;
-  const producers = best ? producersOf(best.tool, looking) : new Set<Tool>();
+  const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
   if (!best || !isServed) return [{ ask, tool: undefined, probability: 1 / total, ranked }];
   const found = { ask, tool: best.tool, probability: best.odds / total, ranked };
-  const isClosing = ({ tool, fits }: LookedAt) => tool.risk !== 'low' && fits >= CLOSES;
+  const isClosing = ({ tool, fits }: ScoredTool) => tool.risk !== 'low' && fits >= CLOSES;
   const closing = best === first && best.tool.risk === 'low' ? consumers.find(isClosing) : undefined;
   return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
 }
 
-function byOdds(one: LookedAt, other: LookedAt): number {
+function byOdds(one: ScoredTool, other: ScoredTool): number {
   return other.odds - one.odds;
 }
 
-/** The likeliest tools; where none of them fits, further ones in the order of selection. */
-async function lookAtLikely(ask: string, looking: Looking): Promise<LookedAt[]> {
-  const { tools, reading, liftOf } = looking;
+/** Scores the likeliest tools and, where none of them fits, further ones in the order of selection. */
+async function scoreLikely(ask: string, scoring: Scoring): Promise<ScoredTool[]> {
+  const { tools, reading, liftOf } = scoring;
   const lift = ({ name }: Tool) => liftOf([name]);
   const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
   const highest = Math.max(...read.map(lift));
-  const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, LOOKED_AT.likely);
-  const likely = byLift.filter((tool) => lift(tool) >= LOOKED_AT.share * highest);
-  const looked: LookedAt[] = [];
-  for (const tool of likely) looked.push(await look(tool, ask, looking));
-  if (looked.some(({ odds }) => odds > 1)) return looked;
-  const further = tools.filter((tool) => !likely.includes(tool)).slice(0, LOOKED_AT.further);
-  for (const tool of further) looked.push(await look(tool, ask, looking));
-  return looked;
+  const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, SCORED.likely);
+  const likely = byLift.filter((tool) => lift(tool) >= SCORED.share * highest);
+  const scored: ScoredTool[] = [];
+  for (const tool of likely) scored.push(await score(tool, ask, scoring));
+  if (scored.some(({ odds }) => odds > 1)) return scored;
+  const further = tools.filter((tool) => !likely.includes(tool)).slice(0, SCORED.further);
+  for (const tool of further) scored.push(await score(tool, ask, scoring));
+  return scored;
 }
 
-async function lookAtConsumers(
+async function scoreConsumers(
   tool: Tool,
   ask: string,
-  { likely, looking }: { likely: readonly LookedAt[]; looking: Looking },
-): Promise<LookedAt[]> {
-  const known = [...looking.others, ...likely.map((one) => one.tool.name)];
-  const isConsumer = (one: Tool) => !known.includes(one.name) && producersOf(one, looking).has(tool);
-  const looked: LookedAt[] = [];
-  for (const one of looking.tools.filter(isConsumer).slice(0, LOOKED_AT.consumers))
-    looked.push(await look(one, ask, looking));
-  return looked;
+  { likely, scoring }: { likely: readonly ScoredTool[]; scoring: Scoring },
+): Promise<ScoredTool[]> {
+  const known = [...scoring.others, ...likely.map((one) => one.tool.name)];
+  const isConsumer = (one: Tool) => !known.includes(one.name) && producersOf(one, scoring).has(tool);
+  const scored: ScoredTool[] = [];
+  for (const one of scoring.tools.filter(isConsumer).slice(0, SCORED.consumers))
+    scored.push(await score(one, ask, scoring));
+  return scored;
 }
 
 /**
- * The name and the look are two opinions on one question, so the name's odds count by their root. What a producer has counts
- * for its consumer. Of looked-at cases 27 of 33 of BFCL's irrelevance and 9 of 13 unfit requests of the fixtures are told so, and
- * 1 of 33 fit ones is lost; without the readings of an empty request 22 of 30, 8 of 13 and 1 of 33. The tool of a request that
- * asks for one thing is right for 25 of 31 in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
+ * The name and the question "does it fit?" are two opinions on one decision, so the odds of the name count by their square root.
+ * The lift of a producer counts for its consumer. Of development cases it rejects 27 of 33 of BFCL's irrelevance and 9 of 13
+ * unfit requests of the fixtures, and loses 1 of 33 fit ones; without the readings of an empty request 22 of 30, 8 of 13 and 1
+ * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
-async function look(tool: Tool, ask: string, looking: Looking): Promise<LookedAt> {
-  const values = { context: looking.context, message: ask, tool: renderCandidate(tool) };
-  const fits = await looking.read('check-fit', values, FIT_OPENING, readYes);
-  const unasked = await looking.readUnasked('check-fit', values, FIT_OPENING, readYes);
-  const onTheWay = [...producersOf(tool, looking)].map(({ name }) => name);
-  const lift = looking.liftOf([tool.name, ...onTheWay]);
-  const odds = Math.sqrt(lift / looking.liftOf([looking.none])) * (oddsOf(fits) / oddsOf(unasked));
+async function score(tool: Tool, ask: string, scoring: Scoring): Promise<ScoredTool> {
+  const values = { context: scoring.context, message: ask, tool: renderCandidate(tool) };
+  const fits = await scoring.read('check-fit', values, FIT_OPENING, readYes);
+  const unasked = await scoring.readUnasked('check-fit', values, FIT_OPENING, readYes);
+  const onTheWay = [...producersOf(tool, scoring)].map(({ name }) => name);
+  const lift = scoring.liftOf([tool.name, ...onTheWay]);
+  const odds = Math.sqrt(lift / scoring.liftOf([scoring.none])) * (oddsOf(fits) / oddsOf(unasked));
   return { tool, lift, fits, odds };
 }
 
@@ -206,7 +205,7 @@ function renderCandidate(tool: Tool): string {
 }
 
 /**
- * `- name(arguments): what it does (keywords)`. Without keywords 35 in place of 37 of 67 looked-at requests are planned right,
+ * `- name(arguments): description (keywords)`. Without keywords 35 in place of 37 of 67 development requests are planned right,
  * and 6 of the 7 of `--set first` (`test/bench/plans.mjs --set hydrology --set coding-agent --half learn`).
  */
 function renderLine(tool: Tool): string {
@@ -226,7 +225,7 @@ function noneAmong(byName: ReadonlyMap<string, Tool>): string {
 
 function averaged(one: readonly RankedName[], other: readonly RankedName[]): RankedName[] {
   const weight = (list: readonly RankedName[], name: string) =>
-    Math.log((list.find((entry) => entry.name === name)?.probability ?? 0) + UNREAD);
+    Math.log((list.find((entry) => entry.name === name)?.probability ?? 0) + FLOOR);
   const names = [...new Set([...one, ...other].map(({ name }) => name))];
   const masses = names.map((name) => Math.exp((weight(one, name) + weight(other, name)) / 2));
   const total = masses.reduce((sum, mass) => sum + mass, 0);

@@ -1,8 +1,7 @@
 /**
- * A plan by deciding: what is asked for, a tool for each ask, the producers on the way, and each argument from one source.
- * Every decision is a choice among what exists, and its probability is known.
+ * A plan by deciding: the asks of the request, a tool for each ask, its producers, and each argument from one source. Every
+ * decision is a choice among what exists, and its probability is known.
  */
-
 import type { Tool } from '../../catalog/tool.js';
 import { oneLine } from '../../visible-text.js';
 import type { Written } from '../write.js';
@@ -12,7 +11,7 @@ import { createRead, createReadUnasked, type DecideParts, type Read } from './re
 import { decideSteps } from './steps.js';
 
 /**
- * Decides a plan among the tools that selection hands on.
+ * Decides a plan with the selected tools.
  *
  * @returns `unplannable` where no tool serves any ask; `clarification` where a required argument has no source
  * @throws WinnowError errors of the model
@@ -42,14 +41,14 @@ const MAX_ASKS = 24;
 const COUNTS = ['1', '2', '3', '4', '5', '6', '7', '8'];
 const MAX_ASK_TOKENS = 80;
 /**
- * From this probability of "one thing" on nothing is written: how many there are beyond that, the list itself tells. Of 22
- * looked-at requests of NESTFUL, those that name several things (17) have at most 0.58, but for one of 0.71; those that name
- * one (5) have 0.91 and more, but for one of 0.57 (`test/bench/plans.mjs --set nestful-given --half learn`).
+ * From this probability of "one thing" on, the message itself is the ask. The model's list decides on any higher number. Of 22
+ * development requests of NESTFUL, those that name several things (17) have at most 0.58, except one with 0.71; those that
+ * name one (5) have 0.91 and more, except one with 0.57 (`test/bench/plans.mjs --set nestful-given --half learn`).
  */
 const SINGLE = 0.7;
 
 /**
- * One reading tells whether there are several; only then they are written.
+ * One reading counts the asks; the model writes them out only where they are several or need the history.
  *
  * @param earlier messages before it, oldest first
  * @returns the message itself where it asks for one thing
@@ -65,7 +64,7 @@ function readAsks(
       COUNTS.length,
     );
     const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
-    // "And tomorrow?" is complete only with what was said before.
+    // "And tomorrow?" is complete only with the earlier messages.
     if (isSingle && earlier.length === 0) return [message];
     const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     writer.force(`${count}, "asks": ["`);
@@ -82,7 +81,7 @@ function readAsks(
   });
 }
 
-/** Each once: none whose words another one holds in a row, and none that is an earlier message. */
+/** Removes asks whose words occur in a row in another ask, and asks that repeat an earlier message. */
 function separateOf(asks: readonly string[], earlier: readonly string[]): string[] {
   const known = earlier.map(inWords);
   const said = asks.map(inWords);

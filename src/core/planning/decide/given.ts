@@ -1,4 +1,4 @@
-/** Whether the request gives the optional arguments that were written: what the model would write for anything is left out. */
+/** Removes optional arguments and items that the request does not give, such as those that the model writes for any request. */
 import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import { createJsonWriter, type Mark, readYes } from './json-writer.js';
@@ -6,37 +6,38 @@ import type { Open, Read } from './read.js';
 
 export const NULL: Choice = { text: 'null', ends: 'plain' };
 /**
- * An optional argument stays where the request makes it so many times likelier, in odds beside `null`, than an empty request
- * does. At 2.5, which looked-at cases favoured (4 of 24 given arguments more), 5 of 32 plans of hydrology on the other half got
- * an argument that nobody gave; at 5 three of these are right (`test/bench/plans.mjs --set hydrology --half measure`).
+ * An optional argument stays where its odds against `null` are so many times those under an empty request. At 2.5, which the
+ * development cases favoured (4 of 24 given arguments more), 5 of 32 plans of hydrology on the other half got an argument that
+ * the request did not give; at 5 three of these are right (`test/bench/plans.mjs --set hydrology --half measure`).
  */
 const GIVEN = 5;
-/** Where a probability is 0 or 1 to the model. */
-const ROUNDED = 0.001;
+/** Keeps odds finite where a probability is 0 or 1. */
+const SMOOTHING = 0.001;
 
-/** An optional argument that was written: whether the request gives it is asked when all are there. */
-export interface Question {
+/** A written optional argument. When all arguments are there, the model decides whether the request gives it. */
+export interface OptionalValue {
   readonly mark: Mark;
   readonly beginnings: readonly Choice[];
+  /** Probability of `null`, between 0 and 1. */
   readonly unsaid: number;
   leaveOut(): void;
 }
 
-export async function leaveOutUngiven(questions: readonly Question[], open: Open): Promise<void> {
-  const given = (unsaid: number) => (1 - unsaid + ROUNDED) / (unsaid + ROUNDED);
-  for (const { mark, beginnings, unsaid, leaveOut } of questions) {
+export async function removeNotGiven(optional: readonly OptionalValue[], open: Open): Promise<void> {
+  const odds = (unsaid: number) => (1 - unsaid + SMOOTHING) / (unsaid + SMOOTHING);
+  for (const { mark, beginnings, unsaid, leaveOut } of optional) {
     const unasked = await createJsonWriter(open, mark).probabilityOf(NULL, [...beginnings, NULL]);
-    if (given(unsaid) < GIVEN * given(unasked)) leaveOut();
+    if (odds(unsaid) < GIVEN * odds(unasked)) leaveOut();
   }
 }
 
 /**
- * An item stays from this probability of "yes" on. On looked-at requests with exclusions it leaves out 4 of 4 addresses that
- * were to be spared, and none of 7 that were meant (`test/bench/plans.mjs --set exclusions --half learn`).
+ * An item stays from this probability of "yes" on. On development requests with exclusions it removes 4 of 4 addresses that the
+ * request excludes, and none of 7 that it includes (`test/bench/plans.mjs --set exclusions --half learn`).
  */
 const WANTED = 0.45;
 
-/** The arguments without the items that the request leaves out; a list keeps its surest item at least. */
+/** The arguments without items that the request excludes; a list keeps at least its likeliest item. */
 export async function withWantedItems(
   tool: Tool,
   values: Readonly<Record<string, unknown>>,

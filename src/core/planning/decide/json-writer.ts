@@ -1,6 +1,6 @@
 /**
- * Writes JSON with a model that is asked at choices alone: what the schema forces goes in one batch with the next choice,
- * and a choice is made by next-token probabilities among the texts that are possible there.
+ * Writes JSON with a model that decides only at choices. Text that the schema forces goes in one batch with the next choice;
+ * next-token probabilities decide among the possible texts.
  */
 import type { JsonSchema } from '../../catalog/tool.js';
 import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
@@ -14,47 +14,47 @@ export interface Mark {
   readonly pending: string;
 }
 
-export interface WrittenText {
+interface WrittenText {
   readonly text: string;
   readonly probability: number;
-  /** What the model would write behind the quotation mark, where one token holds both: `", "` or `"]`. */
+  /** Text behind the closing quotation mark, where one token holds both: `", "` or `"]`. */
   readonly after: string;
 }
 
-/** Most questions for one choice; a value of many words takes one a token. */
+/** Most reader steps for one choice; a value of many words takes one step a token. */
 const MAX_STEPS = 80;
 
 export type JsonWriter = ReturnType<typeof createJsonWriter>;
 
-/** @param start of a writer of the same model; default: nothing is written */
+/** @param start a mark of another writer of the same model. Default: the beginning. */
 export function createJsonWriter(open: Open, start: Mark = { path: [], pending: '' }) {
   const path = [...start.path];
-  /** Forced, and not yet cut into tokens: what comes next may share a token with it. */
+  /** Forced text that is not tokenized yet, since the next text may share a token with it. */
   let { pending } = start;
-  /** What is forced and not yet read is a part of each choice. */
+  /** The pending text is a part of each choice. */
   const trieOf = (choices: readonly Choice[], reader: TokenReader) =>
     createChoiceTrie(
       choices.map(({ text, ends }) => ({ text: pending + text, ends })),
       reader,
     );
   return {
-    /** Writes what has to stand here; nothing is asked. */
+    /** Writes a fixed text without asking the model. */
     force(text: string): void {
       pending += text;
     },
-    /** A place to come back to. */
+    /** A position for `back`. */
     mark: (): Mark => ({ path: [...path], pending }),
-    /** Takes back all that was written behind the mark. */
+    /** Removes all text behind the mark. */
     back(mark: Mark): void {
       pending = mark.pending;
       path.splice(0, path.length, ...mark.path);
     },
-    /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
+    /** The probability of one choice among all, between 0 and 1. It writes nothing. */
     async probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number> {
       const reader = await open();
       return probabilityOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
     },
-    /** The likeliest of the choices, best first, as probabilities among them; nothing is written. */
+    /** The likeliest choices, best first, with their probabilities among all. It writes nothing. */
     async rank(choices: readonly Choice[], names = 1): Promise<readonly RankedName[]> {
       const before = pending;
       const [only] = choices;
@@ -64,17 +64,17 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
-    /** Whether the vocabulary has the character; else it is put together of parts. */
+    /** Whether the vocabulary has the character as one token. */
     async isWhole(character: string): Promise<boolean> {
       return (await open()).tokenize(character).length === 1;
     },
-    /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
+    /** The likeliest next tokens behind `text`, without a constraint. It writes nothing. */
     async likeliest(count: number, text: string) {
       const reader = await open();
-      // A blank is the beginning of the token behind it.
+      // A trailing blank belongs to the next token.
       return reader.likeliest([...path, ...reader.tokenize((pending + text).trimEnd())], count);
     },
-    /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
+    /** Writes a string in the model's own words up to the closing quotation mark, which the caller forces next. */
     async writeText(maxTokens: number): Promise<WrittenText> {
       const reader = await open();
       path.push(...reader.tokenize(pending));
@@ -102,7 +102,7 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
   };
 }
 
-/** How likely "yes" is beside "no", between 0 and 1, behind an opening that ends in a quotation mark. */
+/** The probability of "yes" against "no", between 0 and 1, behind an opening that ends in a quotation mark. */
 export function readYes(open: Open): Promise<number> {
   const yes: Choice = { text: 'yes', ends: 'string' };
   return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
@@ -125,14 +125,15 @@ function unescaped(text: string): string {
 }
 
 const MAX_TOKENS = 120;
-/** So many beginnings of a text are looked at. */
+/** Next tokens that are compared at the beginning of a text. */
 const LIKELY = 50;
 
 /**
- * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
- * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
+ * Writes a text in the model's own words where its likeliest beginning is no copy of the request. A text that turns out as a
+ * part of the request, such as `petit@hill.org` of `l.petit@hill.org`, is discarded.
  *
- * @returns the text, or the option that it was to be; undefined where one of the options is meant. Of these nothing is written.
+ * @returns the text, which is then written; or, with nothing written, the option that the model misspelt, or undefined where
+ * the model means one of the options
  */
 export async function writeOwnWords<Known extends Choice>(
   schema: JsonSchema,
@@ -141,7 +142,7 @@ export async function writeOwnWords<Known extends Choice>(
 ): Promise<{ text: string; probability: number } | Known | undefined> {
   const isCopy = (inner: string) =>
     options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
-  // Marks may share a token with the quotation mark: `"/`, `"${`.
+  // Punctuation may share a token with the quotation mark: `"/`, `"${`.
   const [opening] = await writer.likeliest(1, '');
   const inner = opening?.text.trimStart().slice(1) ?? '';
   if (inner !== '' && isCopy(inner)) return undefined;
@@ -166,7 +167,7 @@ export async function writeOwnWords<Known extends Choice>(
   return undefined;
 }
 
-/** The option that is the text but for characters that the vocabulary lacks: a small model takes 淇 for 深. */
+/** The option that differs from the text only in characters that the vocabulary lacks: a small model writes 深 for 淇. */
 async function misreadOf<Known extends Choice>(
   text: string,
   options: readonly Known[],

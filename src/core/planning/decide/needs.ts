@@ -1,5 +1,4 @@
-/** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
-
+/** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
 import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fits } from '../../catalog/schema/paths.js';
@@ -9,11 +8,11 @@ import type { Request } from '../../request.js';
 import { spansOf } from './options.js';
 import { candidatesFor, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
 
-/** A weaker provision is a guess, and no step is added for it. */
+/** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
 
-/** Required arguments that only another tool's result can hold, each with what provides it, best first. */
-export function awaited(
+/** Required arguments that only another tool's result can provide, each with its provisions, best first. */
+export function awaitedArguments(
   tool: Tool,
   { ask, context }: { ask: string; context: Omit<SourceContext, 'results'> },
   { view, request, tools }: { view: View; request: Request; tools: readonly Tool[] },
@@ -40,7 +39,7 @@ export function awaited(
   });
 }
 
-/** Tools whose results may hold an identifier that the tool requires and nobody said. */
+/** Tools whose results may provide a required identifier that the request lacks. */
 export function producersOf(tool: Tool, { view, request }: { view: View; request: Request }): ReadonlySet<Tool> {
   const graph = producerGraph(view);
   const missing = graph
@@ -50,12 +49,12 @@ export function producersOf(tool: Tool, { view, request }: { view: View; request
   return new Set(provisions.flatMap(({ producer, score }) => (score >= MIN_SCORE ? [producer] : [])));
 }
 
-/** An ask that was completed from the history, and what the history itself says, count as given. */
+/** The text that counts as given: the message, the ask, which may add words of the history, and the history. */
 export function saidIn({ message, history = [] }: Request, ask: string): string {
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema may hold anything; else it has a field of the argument's name, if that is no word of all things. */
+/** A result without a schema may hold anything; else it needs a fitting field of the argument's name, unless that is generic. */
 export function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
   const { output } = fittedSchemas(producer);
   if (output === undefined) return true;
@@ -70,7 +69,7 @@ function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   return plain.format ?? plainSchema(plain.items, root).format;
 }
 
-/** Readers whose results have a value of that form, such as an address of mail. */
+/** Tools of low risk whose results have a value of that format, such as an email address. */
 function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
   return readers.flatMap((producer) => {

@@ -1,5 +1,4 @@
-/** All that may stand in one place of a step's arguments, as it is written: what is left of the request, and earlier results. */
-
+/** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
@@ -16,52 +15,52 @@ import {
 } from './sources.js';
 
 /**
- * Words of the request that arguments of the step, and of producers that it waits for, have taken. A number or a time has the
- * name of its argument: a consumer may have it under the same name, such as the guests of a search and of a booking.
+ * Words of the request that arguments of the step, and of its producers, have taken. Numbers and times map to the name of their
+ * argument, since a consumer may reuse them under that name, such as the guests of a search and of a booking.
  */
-export type Taken = ReadonlyMap<string, string | undefined>;
+export type TakenWords = ReadonlyMap<string, string | undefined>;
 
-export interface Giving {
+export interface ChoiceContext {
   readonly root: JsonSchema;
   readonly context: SourceContext;
-  readonly taken: Taken;
+  readonly taken: TakenWords;
 }
 
 export interface Option extends Choice {
   readonly candidate: Candidate;
 }
 
-/** All that may stand there: the fields of earlier results that fit, and what the sources have. */
-export function choicesFor(place: PlainPlace, writing: Giving): Option[] {
+/** All choices for a place: fields of earlier results that fit, and the candidates of the sources. */
+export function choicesFor(place: PlainPlace, writing: ChoiceContext): Option[] {
   const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
   const isReferred = place.required || writing.context.handles.has(place.name);
   return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
 }
 
-export function referencesFor(wanted: JsonSchema, { context, taken }: Giving): Option[] {
+export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceContext): Option[] {
   const fitting = context.results.filter(({ reference, schema }) =>
     schema === undefined ? !taken.has(reference) : fits(schema, wanted),
   );
   return fitting.map(({ reference, schema }): Option => {
     const candidate: Candidate = { value: reference, from: 'step' };
-    // What a result without a schema holds, the model has to name: `${s1.` and on.
+    // The model must name the field of a result without a schema: `${s1.` and on.
     return schema === undefined
       ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
       : { ...choiceOf(reference), candidate };
   });
 }
 
-/** Of a string all tokens that can end it count, so its own end is left to the trie. */
+/** A string stays open: the trie counts all tokens that can end it. */
 function choiceOf(value: unknown): Choice {
   const json = JSON.stringify(value);
   return typeof value === 'string' ? { text: json.slice(0, -1), ends: 'string' } : { text: json, ends: 'plain' };
 }
 
 /**
- * What is said once serves one argument of a step and of the producers that it waits for, unless nothing else is left. A
- * window of time that is said by its length goes where a length is asked for.
+ * Words serve one argument of a step or its producers, unless a required argument has no other candidate. A window of time that
+ * is named by its length goes to an argument that takes a length.
  */
-function available(place: PlainPlace, { context, taken, root }: Giving): Candidate[] {
+function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
   const properties = Object.entries(isObject(root.properties) ? root.properties : {});
   const takesLength = properties.some(([name, schema]) => {
     const plain = plainSchema(schema, root);
@@ -73,13 +72,13 @@ function available(place: PlainPlace, { context, taken, root }: Giving): Candida
   const gone = place.required ? [...taken.keys()] : [...taken.keys(), ...context.said.times.map(({ text }) => text)];
   const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
-  // Without a word of its form, an identifier that nobody requires is no word of the request.
+  // An optional identifier needs a word of its form in the request.
   if (!place.required && context.handles.get(place.name) === false) return [];
   if (!place.required || fresh.length > 0) return fresh;
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }
 
-/** What is left of a text around one occurrence of each of the words: that of the same case, if there is one. */
+/** Cuts one occurrence of each of the words out of a text, preferably one of the same case. */
 function withoutWords(text: string, words: readonly string[]): string[] {
   return words.reduce<string[]>(
     (parts, word) => cutFrom(parts, word) ?? cutFrom(parts, word, folding) ?? parts,
@@ -101,19 +100,19 @@ export function isList(schema: JsonSchema): boolean {
   return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
 }
 
-/** Longer runs are texts, and no values to choose among. */
+/** Longer runs of words are no values. */
 const MAX_WORDS = 16;
-/** A message of so many words or fewer is offered whole, too. */
+/** A message of so many words or fewer is a candidate as a whole, too. */
 const SHORT_MESSAGE = 40;
-/** Of each text so many characters are cut into words: what follows is pasted, and no value. */
+/** Characters of each text that are cut into words: pasted text mostly follows. */
 const MAX_CHARACTERS = 4000;
-/** So many runs are enough for a choice: of a long text the shorter ones. */
+/** Most runs for one choice. */
 const MAX_SPANS = 4000;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /**
- * Each run once, in the order of their beginnings.
+ * The runs of words of the texts, each once, in the order of their beginnings.
  *
  * @example spansOf(['rain in Rome']) // ['rain', 'rain in', 'rain in Rome', 'in', 'in Rome', 'Rome']
  */

@@ -1,4 +1,4 @@
-/** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
+/** Readings of next-token probabilities for plans by deciding, and the cache of readings without a request. */
 import { createHash } from 'node:crypto';
 import type { View } from '../../catalog/scope.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -31,10 +31,10 @@ export interface DecideParts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Opens the reader at the first question: where nothing is asked, the prompt is not read. */
+/** Opens the reader at its first use, so that a prompt without a choice is never processed. */
 export type Open = () => Promise<TokenReader>;
 
-/** One reading of probabilities: a prompt, what the answer begins with, and what is made of it. */
+/** One reading: it renders a prompt, opens the answer with `opening` and passes the reader to `use`. */
 export type Read = <T>(
   prompt: keyof Prompts,
   values: Readonly<Record<string, string>>,
@@ -42,9 +42,9 @@ export type Read = <T>(
   use: (open: Open) => Promise<T>,
 ) => Promise<T>;
 
-/** A plan under way. */
+/** A plan in progress. */
 export interface Deciding extends DecideParts {
-  /** Those that selection hands on. */
+  /** The selected tools. */
   readonly tools: readonly Tool[];
   readonly message: string;
   readonly read: Read;
@@ -58,8 +58,8 @@ const keptOf = oncePer((_: Model): Readings => {
 });
 
 /**
- * The same reading without a request, once a model and prompt: what the model would say to anything. Probabilities are judged
- * beside it (contextual calibration: Zhao et al., "Calibrate Before Use", ICML 2021). A reading under way is not shared: its
+ * Repeats a reading with an empty request, as the baseline of its probabilities (contextual calibration: Zhao et al.,
+ * "Calibrate Before Use", ICML 2021). Results are cached a model and prompt. Readings in progress are not shared, since their
  * request may be cancelled.
  */
 export function createReadUnasked({ model, prompts }: DecideParts, read: Read): Read {
@@ -75,7 +75,7 @@ export function createReadUnasked({ model, prompts }: DecideParts, read: Read): 
   };
 }
 
-/** The tokens that it reads are counted; the reader is closed whatever happens. */
+/** Counts the tokens of each reading and always closes its reader. */
 export function createRead({ model, prompts, usage, facts, signal }: DecideParts): Read {
   return async (name, values, opening, use) => {
     const template: { name: string; hash: string; render(values: Readonly<Record<string, string>>): Prompt } =

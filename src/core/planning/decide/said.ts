@@ -1,6 +1,6 @@
 /**
- * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
- * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
+ * Recognizes days, times, durations and numbers in a request by libraries, since a small model can't count to Friday.
+ * Recognizers-Text reads the languages that it supports; chrono reads days and times in the others.
  */
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import type { Chrono } from 'chrono-node';
@@ -32,18 +32,18 @@ export interface Said {
 
 type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
-/** Languages of which Recognizers-Text reads dates and times, with its names for them. */
+/** Languages in which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
 
-/** Of each message so many characters are read: what is asked stands early. */
+/** Characters of each message that are read: the question mostly stands early. */
 const MAX_CHARACTERS = 2000;
-/** Longest text that the libraries get at once: their time grows with its square, and other requests wait for it. */
+/** Longest text for one call of a library, whose time grows with the square of the length and blocks other requests. */
 const MAX_PIECE = 200;
-/** Earlier messages that are read as well: "the same, but five hours" has its day there. */
+/** Earlier messages that are read, too: "the same, but five hours" has its day there. */
 const MAX_EARLIER = 4;
 
 /**
- * What the message says comes first, then what earlier messages say, the latest first.
+ * Results from the message come first, then those from earlier messages, the latest first.
  *
  * @example await readSaid({ message: 'a table for four on Saturday at 8 pm', today: '2026-11-23' })
  * // times: [{ text: 'saturday at 8 pm', start: { date: '2026-11-28', time: '20:00:00' } }], numbers: 4 and 8
@@ -66,7 +66,7 @@ export async function readSaid(
   };
 }
 
-/** In the language of the request: a plan or a result among the earlier messages has none. */
+/** Reads in the language of the request, since plans and results among the earlier messages have none. */
 async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
   const language = languageOf(request);
   const now = wallClock(request);
@@ -83,7 +83,7 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
 
 const CUTS = [/^.+(?=\n)/su, /^.+[.;!?,。；！？，、](?!\d)/su, /^.+(?= )/su];
 
-/** Runs of blanks are one. What is longer than a piece is cut behind a line or a mark, else between words. */
+/** Collapses blanks and cuts a text into pieces, behind a line or a punctuation mark, else between words. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let rest = text.replace(/\s+/gu, (blanks) => (/[\r\n]/u.test(blanks) ? '\n' : ' ')).trim();
@@ -113,14 +113,14 @@ async function withRecognizers(pieces: readonly string[], culture: string, now: 
   return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
-/** Whether a day or a month is said with its year: in TIMEX, `XXXX-12-05` has none. Others have no month. */
+/** Whether a day or a month comes with its year: in TIMEX, `XXXX-12-05` has none. Undefined without a month. */
 function yearIn(one: ModelResult): 'said' | 'unsaid' | undefined {
   const timex = valuesOf(one)[0]?.timex ?? '';
   if (/^\(?XXXX-\d{2}/u.test(timex)) return 'unsaid';
   return /\d{4}-\d{2}/u.test(timex) ? 'said' : undefined;
 }
 
-/** "Two hours" is a duration, and so is a window that is named by its length and begins or ends now: "the last 24 hours". */
+/** "Two hours" is a duration; so is a window of a named length that begins or ends now: "the last 24 hours". */
 function durationOf(one: ModelResult, now: Date): SaidDuration[] {
   const [{ value = '', timex = '', start = '', end = '' } = {}] = valuesOf(one);
   if (one.typeName.endsWith('.duration')) return Number(value) > 0 ? [{ text: one.text, seconds: Number(value) }] : [];
@@ -131,7 +131,7 @@ function durationOf(one: ModelResult, now: Date): SaidDuration[] {
   return seconds > 0 && isNow ? [{ text: one.text, seconds }] : [];
 }
 
-/** Of an ISO 8601 duration without months and years, which have no fixed length; 0 for others. */
+/** Seconds of an ISO 8601 duration; 0 for one with months or years, which have no fixed length. */
 function secondsOf(duration: string): number {
   const parts = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/u.exec(duration)?.slice(1) ?? [];
   return [604_800, 86_400, 3600, 60, 1].reduce((sum, size, place) => sum + size * Number(parts[place] ?? 0), 0);
@@ -143,7 +143,7 @@ function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
   return Array.isArray(values) ? values : [];
 }
 
-/** Of "Saturday" both the last and the next are found: the first that is not past counts. */
+/** The library resolves "Saturday" to the last and the next one; the first that is not past counts. */
 function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const values = valuesOf(one).filter(({ value, start, end }) =>
     [value, start, end].some((text) => text !== 'not resolved'),
@@ -190,7 +190,7 @@ const IN_DIGITS: Chrono['parsers'] = [
 
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
-  // Its languages have two letters; what else it exports has more.
+  // Its exports with two letters are languages.
   const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
   const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
   const parser = (own ?? chrono).casual.clone();
@@ -213,14 +213,14 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
       year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
     }),
   );
-  // "At 15 uur" is a time of day; "für 2 Stunden" is read as in two hours, and is a duration all the same.
+  // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
   const today = isoDay(now);
   return { times: withYears(times, today), day: own && today, durations: timeless };
 }
 
-/** `DP-0721-02` says no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with what they count. */
+/** `DP-0721-02` holds no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */
 const NAME_WITH_DATE = /^\p{L}.*\d/u;
 function isoDay(day: Date, later = 0): string {
   const date = new Date(day.getFullYear(), day.getMonth(), day.getDate() + later);

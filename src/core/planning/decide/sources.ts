@@ -1,6 +1,6 @@
 /**
- * Where the values of arguments come from. Each source lists what it has for one place of a schema; all that is listed
- * is one choice, so a value that no source has can't be chosen.
+ * The sources of argument values. Each source lists its candidates for one place of a schema. The model chooses among these
+ * alone, so it can't choose a value without a source.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
@@ -13,20 +13,20 @@ import type { Said } from './said.js';
 export interface Candidate {
   readonly value: unknown;
   readonly from: SourceName;
-  /** The words that say it; undefined where the schema alone has the value. */
+  /** The words of the request behind the value; undefined where only the schema has it. */
   readonly said?: string;
 }
 
-/** What is known of the request when a step's arguments are decided. */
+/** The facts of the request and of earlier steps for the arguments of a step. */
 export interface SourceContext {
   readonly said: Said;
-  /** The ask, the request and what the caller extracted. */
+  /** The ask, the request and the entities of the caller. */
   readonly texts: readonly string[];
-  /** Runs of words of earlier messages: only a required argument may have its value there. */
+  /** Runs of words of earlier messages, only for required arguments. */
   readonly earlier: readonly string[];
-  /** References to fields of earlier results, each with the schema of its value; of a result without one only `${s1.`. */
+  /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Names of arguments that are identifiers, and whether the request holds a word of their form: nobody composes these. */
+  /** Names of identifier arguments, and whether the request holds a word of their form; the model never composes these. */
   readonly handles: ReadonlyMap<string, boolean>;
   readonly timeZone: string | undefined;
 }
@@ -37,17 +37,17 @@ export interface Place {
   readonly required: boolean;
 }
 
-/** Its schema is without references and alternatives. */
+/** A place whose schema has no `$ref` and no alternatives. */
 export type PlainPlace = Place & { readonly schema: JsonSchema };
 
-/** The same with the runs of words that are left to choose among. References are told by the steps. */
-export type Known = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
+/** The input of sources: the runs of words that no argument has taken in place of the texts, and no references. */
+type SourceInput = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
 
-type Source = (place: PlainPlace, context: Known) => readonly Candidate[];
+type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-/** Values of the schema; where the request names some of them, these alone. */
+/** Values of the schema; where the request names some of them, only these. */
 const enumerated: Source = ({ schema }, { spans }) => {
   if ('const' in schema) return values('enum', [schema.const]);
   if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
@@ -77,7 +77,7 @@ const request: Source = ({ name, schema, required }, { said, spans, earlier }) =
     const isFree = isText(schema) && formOf(schema) === undefined;
     return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
-  // Where a duration is asked for and one is said, a number beside it is none.
+  // Where the argument takes a duration and the request names one, plain numbers are no candidates.
   if (isDuration(name, schema) && said.durations.length > 0) return [];
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
@@ -87,8 +87,8 @@ const preset: Source = ({ schema, required }) =>
 
 const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
-/** All that may stand there, each value once, by the first source that has it. */
-export function candidatesFor(place: PlainPlace, context: Known): Candidate[] {
+/** The candidates for a place, each value once, from the first source that has it. */
+export function candidatesFor(place: PlainPlace, context: SourceInput): Candidate[] {
   const found = new Map<string, Candidate>();
   const isWithin = boundsOf(place.schema);
   for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)
@@ -113,7 +113,7 @@ export function isNumber(schema: JsonSchema): boolean {
   return types.includes('number') || types.includes('integer');
 }
 
-/** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
+/** A check of values against the bounds of a schema. Untrusted patterns have a step budget, so none can hang the process. */
 export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
   const tried = typeof pattern === 'string' && pattern.length < 80 ? findSafePattern(pattern) : undefined;
@@ -139,9 +139,9 @@ const FORMS: Readonly<Record<string, RegExp>> = {
 };
 
 function namedUnits(name: string, schema: JsonSchema): number[] {
-  const told =
+  const text =
     `${name.replace(/([a-z])([A-Z])/gu, '$1 $2').replaceAll('_', ' ')} ${String(schema.description ?? '')}`.toLowerCase();
-  return UNIT_NAMES.filter(({ names }) => names.some((word) => told.includes(word))).map(({ seconds }) => seconds);
+  return UNIT_NAMES.filter(({ names }) => names.some((word) => text.includes(word))).map(({ seconds }) => seconds);
 }
 
 export function isDuration(name: string, schema: JsonSchema): boolean {
@@ -162,13 +162,13 @@ export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Names of units in the languages that descriptions are written in. */
+/** Names of units in common languages of descriptions. */
 const UNIT_NAMES = Object.entries(SECONDS).map(([unit, seconds]) => ({
   seconds,
   names: ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((language) => nameOf(unit, { language, count: 1 })),
 }));
 
-/** The schema at a place without `$ref` and alternatives: the first alternative that is not `null`. */
+/** The schema with `$ref` resolved and its alternatives replaced by the first that is not `null`. */
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
   const whole = dereference(root, schema);
   if (!whole || depth > 8) return {};
@@ -178,7 +178,7 @@ export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonS
   return form === undefined ? whole : { ...plainSchema(form, root, depth + 1), ...own };
 }
 
-/** The fields of a result down to four levels, through `$ref` and lists; a list by its first item. */
+/** The fields of a result down to four levels, through `$ref`, and through lists by their first item. */
 export function resultFields(output: JsonSchema | undefined): Field[] {
   const fields = output ? fieldsOf(output, { steps: 4, fields: 40 }) : [];
   return fields.map(({ path, schema }) => ({ path, schema: plainSchema(schema, output ?? {}) }));

@@ -1,4 +1,4 @@
-/** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
+/** Turns the tools of the asks into the steps of a plan: producers before consumers, arguments, the check. */
 import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
@@ -16,13 +16,13 @@ import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
 import { withWantedItems } from './given.js';
-import { awaited, canProvide, saidIn } from './needs.js';
-import { spansOf, type Taken } from './options.js';
+import { awaitedArguments, canProvide, saidIn } from './needs.js';
+import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid, type Said } from './said.js';
 import { plainSchema, resultFields, type SourceContext } from './sources.js';
 
-/** A step under way, with the required arguments that have no source. */
+/** A step in progress, with its required arguments that have no source. */
 interface Draft {
   readonly id: string;
   readonly tool: Tool;
@@ -30,8 +30,8 @@ interface Draft {
   readonly from: Record<string, SourceName>;
   readonly purpose: string;
   readonly missing: readonly string[];
-  readonly taken: Taken;
-  /** The argument of another step that its result is for; undefined where an ask named it. */
+  readonly taken: TakenWords;
+  /** The argument of another step that its result provides; undefined for the tool of an ask. */
   readonly serves: Served | undefined;
 }
 
@@ -53,30 +53,32 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
   const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
   if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
-  // An ask that was completed from the history may say a day in full.
-  const told = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
-  const said = await readSaid({ ...parts.request, message: told });
+  // An ask that the model completed from the history may name a day in full.
+  const message = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
+  const said = await readSaid({ ...parts.request, message });
   const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
   for (const { ask, tool } of served) await addStep(tool, { ask, depth: 0 });
   return toWritten(drafts, { unserved, confidence }, parts);
 
-  /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
+  /** Adds the step behind its producers. @returns its id, or the id of an equal step */
   async function addStep(tool: Tool, about: About): Promise<string> {
     const references = new Map<string, unknown>();
     const context = knownFor(tool, about.ask);
-    const waiting = about.depth < MAX_PRODUCERS ? awaited(tool, { ...about, context }, parts) : [];
+    const waiting = about.depth < MAX_PRODUCERS ? awaitedArguments(tool, { ...about, context }, parts) : [];
     for (const { argument, provisions } of waiting) {
-      const known = drafts.filter((draft) => provisions.some(({ producer }) => isKnown(draft, producer, tool, about)));
-      // Of several results the model chooses, as of all that fits.
+      const known = drafts.filter((draft) =>
+        provisions.some(({ producer }) => isReusable(draft, producer, tool, about)),
+      );
+      // Among several results the model chooses, as among all choices that fit.
       if (known.length > 1) continue;
       const [found] = known;
       const provision = provisions.find(({ producer }) => producer === (found?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
       const next = { ask: about.ask, depth: about.depth + 1, serves: { tool, argument } };
       const id = found?.id ?? (await addStep(provision.producer, next));
-      // What a result without a schema holds, the model names.
+      // The model names the field of a result without a schema.
       const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
       references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
     }
@@ -98,7 +100,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
     decided = { ...decided, arguments: wanted };
     confidence = Math.min(confidence, decided.probability);
-    // A look behind an effect is another look than one before it.
+    // A lookup after an effect may find another result than the same lookup before it.
     const sinceEffect = drafts.slice(
       drafts.findLastIndex((draft) => draft.tool.risk === 'high' && draft.tool !== tool) + 1,
     );
@@ -111,7 +113,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     return id;
   }
 
-  /** Steps for arguments that neither the request nor the graph has: the model names the tool that finds them, or none. */
+  /** Adds steps for arguments that neither the request nor the graph provides: the model names a tool for each, or none. */
   async function findMissing(
     tool: Tool,
     missing: readonly string[],
@@ -127,15 +129,15 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       if (others.length === 0) continue;
       const producer = await findTool(`${describe(tool, argument)}: ${ask}`, { ...parts, tools: others });
       if (!producer) continue;
-      const known = drafts.find((draft) => isKnown(draft, producer, tool, { ask, depth }));
+      const known = drafts.find((draft) => isReusable(draft, producer, tool, { ask, depth }));
       const serves = { tool, argument };
       found.set(argument, known?.id ?? (await addStep(producer, { ask, depth: depth + 1, serves })));
     }
     return found;
   }
 
-  /** What was asked for, or found on the way to another step of the same ask, is not looked up anew. */
-  function isKnown(draft: Draft, producer: Tool, consumer: Tool, { ask }: About): boolean {
+  /** Whether the draft already has the result: it serves an ask, or another step of the same ask. */
+  function isReusable(draft: Draft, producer: Tool, consumer: Tool, { ask }: About): boolean {
     if (draft.tool !== producer) return false;
     return draft.serves === undefined || (draft.purpose === ask && draft.serves.tool !== consumer);
   }
@@ -153,8 +155,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     };
   }
 
-  /** What was said to find a thing is not said of what is done with it, but for numbers and times of the same name. */
-  function takenBy(references: ReadonlyMap<string, unknown>, tool: Tool): Taken {
+  /** Words that find a thing are taken for the step that uses it, except numbers and times of an argument of the same name. */
+  function takenBy(references: ReadonlyMap<string, unknown>, tool: Tool): TakenWords {
     const used = JSON.stringify([...references.values()]);
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
     const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
@@ -187,7 +189,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   }
 }
 
-/** The same call, with the defaults of what neither says; or a lookup of what an earlier one looks up with less said of it. */
+/** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */
 function isSame(
   draft: Draft,
   { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
@@ -262,7 +264,7 @@ function toWritten(
   };
 }
 
-/** What the schema says of an argument: its title, its description, or its name. */
+/** The title or description of an argument with its name, else the name alone. */
 function describe(tool: Tool, name: string): string {
   const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
   const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
