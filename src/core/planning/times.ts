@@ -90,17 +90,14 @@ export function daysOf(times: readonly SaidTime[]): string[] {
 
 /** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
 export function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
-  if (!end?.date || !start.date || end.date >= start.date) return end;
-  const day = new Date(`${end.date}T00:00:00Z`);
-  while (day.toISOString().slice(0, 10) < start.date) day.setUTCDate(day.getUTCDate() + 7);
-  return { ...end, date: day.toISOString().slice(0, 10) };
+  if (!end?.date || !start.date) return end;
+  const weeks = Math.ceil((Date.parse(start.date) - Date.parse(end.date)) / (SECONDS.week * 1000));
+  return weeks > 0 ? { ...end, date: dayAfter(end.date, 7 * weeks) } : end;
 }
 
-/** A week or a month ends before the day that is named as its end. */
-export function dayBefore(moment: Moment): Moment {
-  const day = new Date(`${moment.date}T00:00:00Z`);
-  day.setUTCDate(day.getUTCDate() - 1);
-  return { date: day.toISOString().slice(0, 10) };
+/** @example dayAfter('2026-11-30', 1) // '2026-12-01' */
+export function dayAfter(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * SECONDS.day * 1000).toISOString().slice(0, 10);
 }
 
 /** Units of fixed length. */
@@ -209,9 +206,10 @@ export function momentsIn(
   timeZone: string | undefined,
 ): string[] {
   const moments = times.flatMap(({ start, end }) => (end ? [start, end] : [start]));
-  const zone = zoneSuffix(timeZone);
   const written = moments.flatMap((moment) =>
-    (form === undefined ? formsFor(moment) : [form]).flatMap((one) => writeMoment(moment, one, { day, zone }) ?? []),
+    (form === undefined ? formsFor(moment) : [form]).flatMap(
+      (one) => writeMoment(moment, one, { day, timeZone }) ?? [],
+    ),
   );
   return [...new Set(written)];
 }
@@ -224,7 +222,7 @@ function formsFor({ date, time }: Moment): Form[] {
 function writeMoment(
   { date, time }: Moment,
   form: Form,
-  { day, zone }: { day: string | undefined; zone: string },
+  { day, timeZone }: Record<'day' | 'timeZone', string | undefined>,
 ): string | undefined {
   const needsDate = form.includes('D');
   const known = needsDate ? (date ?? day) : '';
@@ -238,15 +236,13 @@ function writeMoment(
     .replace('HH', hour || '00')
     .replace('mm', minute)
     .replace('ss', second)
-    .replace(/Z$/u, zone);
+    .replace(/Z$/u, () => zoneSuffix(timeZone, new Date(`${known}T${time ?? '00:00:00'}Z`)));
 }
 
-function zoneSuffix(timeZone: string | undefined): string {
-  const minutes = offsetIn(timeZone);
-  if (minutes === 0) return 'Z';
-  const two = (value: number) => String(value).padStart(2, '0');
-  const size = Math.abs(minutes);
-  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+/** Of the clock of a zone, on a day or now: `+08:00`, `Z`. */
+function zoneSuffix(timeZone: string | undefined, at = new Date()): string {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  return /[+-](?!00:00)\d\d:\d\d$/u.exec(format.format(at))?.[0] ?? 'Z';
 }
 
 /** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
@@ -258,13 +254,5 @@ export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZo
 
 /** Today in a time zone, YYYY-MM-DD. Default: the zone of this machine. */
 export function dayIn(timeZone: string | undefined): string {
-  return new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' }).format(new Date());
-}
-
-/** The offset of a time zone from UTC in minutes, positive to the east. Default: the zone of this machine. */
-export function offsetIn(timeZone: string | undefined, at = new Date()): number {
-  const format = new Intl.DateTimeFormat('en', { ...(timeZone ? { timeZone } : {}), timeZoneName: 'longOffset' });
-  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})/u.exec(name) ?? [];
-  return hours === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  return new Date().toLocaleDateString('sv-SE', { timeZone });
 }

@@ -120,7 +120,7 @@ function toMessage(
     return new AIMessageChunk({ ...about, content: `I could not write a usable step: ${parsed.issues.join('; ')}.` });
   const step = parsed.value;
   if ('answer' in step) {
-    const content = stop.reduce((text, end) => text.split(end, 1)[0] ?? '', step.answer);
+    const content = stop.filter(Boolean).reduce((text, end) => text.split(end, 1)[0] ?? '', step.answer);
     return new AIMessageChunk({ ...about, content });
   }
   const call = { name: step.tool, args: step.arguments, id: `call_${randomUUID()}`, type: 'tool_call' as const };

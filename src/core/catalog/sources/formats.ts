@@ -33,21 +33,18 @@ export const DEFAULT_SOURCE_TIMEOUT_MS = 30_000;
 
 const YAML_NAME = /\.ya?ml$/i;
 
-/** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
 const JSON_LINES = /\.(?:jsonl|ndjson)$/i;
-const jsonFormat: SourceFormat = { names: JSON_LINES, read: readJsonSource };
-
-/**
- * A folder in which each `SKILL.md` is one tool. Stage one sees name and description of its front matter; the whole text
- * after it is shown only when the skill is chosen.
- */
-const skillsFormat: SourceFormat = { names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
 
 const FORMATS: Readonly<Record<SourceKind, SourceFormat>> = {
   openapi: openApiFormat,
   mcp: mcpFormat,
-  skills: skillsFormat,
-  json: jsonFormat,
+  /**
+   * A folder in which each `SKILL.md` is one tool. Stage one sees name and description of its front matter; the whole text
+   * after it is shown only when the skill is chosen.
+   */
+  skills: { names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource },
+  /** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
+  json: { names: JSON_LINES, read: readJsonSource },
 };
 
 /** @throws WinnowError `source_failed`, `cancelled` */

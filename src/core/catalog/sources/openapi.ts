@@ -2,6 +2,7 @@
  * OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http` (see
  * `http-target.ts`, which reads them).
  */
+import { orUndefined } from '../../errors.js';
 import { splitIdentifier } from '../../search/words.js';
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
@@ -58,10 +59,12 @@ async function readOpenApiSource(path: string, context: ReadContext): Promise<So
       const source = { document, operation, pathItem, problems, method, route, location: path };
       const name = nameOf(source, (one) => names.has(one));
       names.add(name);
-      const entry = { ...toEntry(source), name };
+      // Nested without a bottom, it would take the others along.
+      const entry = orUndefined(() => ({ ...toEntry(source), name }));
       const place = `${origin} ${method.toUpperCase()} ${route}`;
-      issues.push(...problems.map((problem) => warning(place, problem, name)));
-      return [entry];
+      const told = entry ? problems : ['can not be read, mostly since it is nested too deeply: left out'];
+      issues.push(...told.map((problem) => warning(place, problem, name)));
+      return entry ? [entry] : [];
     });
   });
   if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));

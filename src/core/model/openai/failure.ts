@@ -36,11 +36,11 @@ export function isContextExceeded({ status = 0, text }: FailureFacts): boolean {
   return status >= 400 && CONTEXT_EXCEEDED.test(text);
 }
 
-const FORM = /response_format|schema|grammar|json.?(?:mode|object)/i;
+const FORM = /response_format|\bformat\b|schema|grammar|sampler|json.?(?:mode|object)/i;
 
 /** A refused form of the question, of which llama.cpp and Ollama speak with status 500. */
 export function isFormRefused({ status = 0, text }: FailureFacts): boolean {
-  return ([400, 404, 422].includes(status) || status >= 500) && FORM.test(text);
+  return [400, 404, 422, 500, 501].includes(status) && FORM.test(text);
 }
 
 export function isPassing(facts: FailureFacts): boolean {

@@ -9,12 +9,11 @@ import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { ATOM, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
 import {
-  dayBefore,
+  dayAfter,
   daysOf,
   durationsIn,
   type Moment,
   notBefore,
-  offsetIn,
   type SaidDuration,
   type SaidTime,
   type WithYear,
@@ -99,8 +98,7 @@ function piecesOf(text: string): string[] {
 /** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
 function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Date {
   if (today !== undefined) return new Date(`${today}T00:00:00`);
-  const clock = new Date(Date.now() + offsetIn(timeZone) * 60_000).toISOString().slice(0, 19);
-  return new Date(timeZone === undefined ? Date.now() : clock);
+  return new Date(new Date().toLocaleString('sv-SE', { timeZone }).replace(' ', 'T'));
 }
 
 type Timed = Omit<Said, 'numbers'>;
@@ -126,8 +124,8 @@ function durationOf(one: ModelResult, now: Date): SaidDuration[] {
   if (one.typeName.endsWith('.duration')) return Number(value) > 0 ? [{ text: one.text, seconds: Number(value) }] : [];
   const length = /^\(.*,(P[^,]+)\)$/u.exec(timex)?.[1];
   const seconds = length === undefined ? 0 : secondsOf(length);
-  const clock = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().replace('T', ' ').slice(0, 19);
-  const isNow = [start, end].some((text) => text === clock || text === isoDay(now) || text === isoDay(now, 1));
+  const nows = [now.toLocaleString('sv-SE'), isoDay(now), dayAfter(isoDay(now), 1)];
+  const isNow = nows.includes(start) || nows.includes(end);
   return seconds > 0 && isNow ? [{ text: one.text, seconds }] : [];
 }
 
@@ -168,6 +166,11 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
 }
 
 const WHOLE_MONTHS = /-01,.+-01,P\d+[MY]\)$/u;
+
+/** A week or a month ends before the day that is named as its end. */
+function dayBefore(end: Moment): Moment {
+  return end.date === undefined ? end : { date: dayAfter(end.date, -1) };
+}
 
 /** `2026-11-28 20:00:00`, a part of it, or something else. */
 function momentOf(text: string): Moment | undefined {
@@ -222,8 +225,7 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
 
 /** `DP-0721-02` holds no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */
 const NAME_WITH_DATE = /^\p{L}.*\d/u;
-function isoDay(day: Date, later = 0): string {
-  const date = new Date(day.getFullYear(), day.getMonth(), day.getDate() + later);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+
+function isoDay(day: Date): string {
+  return day.toLocaleDateString('sv-SE');
 }

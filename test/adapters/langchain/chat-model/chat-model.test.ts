@@ -73,7 +73,7 @@ describe('a step', () => {
   it('that answers ends before the first of the texts at which it shall stop', async () => {
     const { chat } = setUp([answer('One.\nObservation: two'), call('Observation: two')]);
     const bound = chat.bindTools([search]);
-    const stop = ['END', '\nObservation:'];
+    const stop = ['', 'END', '\nObservation:'];
     expect((await bound.invoke('Where?', { stop })).text).toBe('One.');
     expect((await bound.invoke('Where?', { stop })).tool_calls).toMatchObject([
       { args: { pattern: 'Observation: two' } },

@@ -241,6 +241,16 @@ describe('a document with faults', () => {
     expect((await read(path)).names).toEqual(['get_a']);
   });
 
+  it('loses only the operation that is nested without a bottom', async () => {
+    const path = join(folder, 'deep.json');
+    const [open, close] = ['{"items":', '}'].map((part) => part.repeat(4_000));
+    const deep = `{"requestBody": {"content": {"application/json": {"schema": ${open}{}${close}}}}}`;
+    await writeFile(path, `{"openapi": "3.1.0", "paths": {"/deep": {"post": ${deep}}, "/a": {"get": {}}}}`);
+    const { names, issues } = await read(path);
+    expect(names).toEqual(['get_a']);
+    expect(issues).toMatchObject([{ entry: `${path} POST /deep`, message: expect.stringContaining('nested') }]);
+  });
+
   it.each([
     ['swagger: 2.0\npaths: {}', 'it says 2). Convert it first: npx swagger2openapi'],
     ['{"swagger": "2.0", "paths": {}}', 'it says 2.0). Convert it first: npx swagger2openapi'],

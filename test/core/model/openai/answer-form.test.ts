@@ -45,6 +45,8 @@ describe('the form in which a server is asked', () => {
     [500, 'failed to parse grammar'],
     [500, 'JSON schema conversion failed: unrecognized schema'],
     [500, 'invalid JSON schema in format'],
+    [500, 'failed to load model vocabulary required for format'],
+    [500, 'Failed to initialize samplers: std::exception'],
   ])('steps down on %i when the server says: %s', async (status, message) => {
     const { server, model } = await startModel([fail(status, message), OK]);
     await model.complete(WITH_SCHEMA);

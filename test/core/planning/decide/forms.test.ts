@@ -28,9 +28,18 @@ describe('the form of a day or a time', () => {
     ['HH:mm', 'UTC', '20:00'],
     ['YYYY-MM-DDTHH:mm:ssZ', 'UTC', '2026-11-24T20:00:00Z'],
     ['YYYY-MM-DDTHH:mm:ssZ', 'Asia/Shanghai', '2026-11-24T20:00:00+08:00'],
+    ['YYYY-MM-DDTHH:mm:ssZ', 'America/St_Johns', '2026-11-24T20:00:00-03:30'],
   ])('%s is kept to, in the zone %s', (form, timeZone, text) => {
     expect(momentsIn(form, { times }, timeZone)).toEqual([text]);
   });
+});
+
+it.each([
+  ['2026-07-01', '2026-07-01T20:00:00+02:00'],
+  ['2026-12-01', '2026-12-01T20:00:00+01:00'],
+])('a moment of %s has the offset that its zone has on that day', (date, text) => {
+  const times = [{ text: '', start: { date, time: '20:00:00' } }];
+  expect(momentsIn('YYYY-MM-DDTHH:mm:ssZ', { times }, 'Europe/Berlin')).toEqual([text]);
 });
 
 it('each run of words is a value, cut at every character where a script has no blanks', () => {
