@@ -8,7 +8,6 @@ import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals, type PlanGrant } from './approvals/approvals.js';
 import { createKeyedDigest } from './approvals/keyed-digest.js';
-import { createReview } from './approvals/review.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
 import { runCall } from './calls/run-call.js';
 import {
@@ -135,7 +134,6 @@ export function createRouter(parts: RouterParts): Router {
     quotas,
     audit: (entries) => ledger.write({ audit: entries }),
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
-    review: createReview(store.approvals),
   });
   const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { sourcesAfterEdit } from '../argument-sources.js';
+import { differencesOf, sourcesAfterEdit } from '../argument-sources.js';
 import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
@@ -16,6 +16,7 @@ import {
   type ApprovedPlan,
   type AuditEntry,
   approvalQuerySchema,
+  approvalSchema,
   approvedPlanSchema,
   type BareEntry,
   type GrantInput,
@@ -100,11 +101,9 @@ export interface ApprovalParts {
   audit: (entries: readonly BareEntry[]) => Promise<void>;
   /** Checks arguments that are granted in place of those asked for. */
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
-  /** What is shown of one. */
-  review: (approval: ApprovalRecord) => Promise<Approval>;
 }
 
-export function createApprovals({ store, policy, clock, quotas, audit, edit, review }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, quotas, audit, edit }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -162,6 +161,21 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
 
     sweep,
   };
+
+  /** What is shown of one. */
+  async function review({ runs, plan: kept, ...approval }: ApprovalRecord): Promise<Approval> {
+    // Of a plan the steps count, which are shown whole.
+    const isCompared = approval.state === 'pending' && kept === undefined;
+    const last = isCompared ? await store.lastGranted(approval) : undefined;
+    const plan = approvedPlanSchema.safeParse(kept).data;
+    const known = approvalSchema.shape.runs.safeParse(runs).data;
+    return {
+      ...approval,
+      ...(known ? { runs: known } : {}),
+      ...(plan ? { plan } : {}),
+      ...(last ? { last: compare(last, approval) } : {}),
+    };
+  }
 
   async function sweep(): Promise<void> {
     const expired = await store.expire(now());
@@ -271,4 +285,14 @@ export function approvalEntry(
   outcome: AuditEntry['outcome'],
 ): BareEntry {
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
+}
+
+/** What differs from the last call of the tool that was approved, for whoever decides on this one. */
+function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
+  return {
+    approval: last.id,
+    decidedBy: String(last.decidedBy),
+    decidedAt: String(last.decidedAt),
+    differences: differencesOf((last.granted ?? last).arguments, now.arguments),
+  };
 }

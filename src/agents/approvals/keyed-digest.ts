@@ -11,10 +11,10 @@ const KEY_BYTES = 32;
 const PLACE = { owner: 'router', name: 'digest' } as const;
 
 /** The key is made once for a store, and shared by all servers on it. @returns a function that throws `store_failed` */
-export function createKeyedDigest(keys: Pick<Documents, 'add' | 'get'>): () => Promise<Digest> {
+export function createKeyedDigest(keys: Pick<Documents, 'replace' | 'get'>): () => Promise<Digest> {
   const opening = createOpening(async (): Promise<Digest> => {
     const content = randomBytes(KEY_BYTES).toString('base64');
-    await keys.add({ ...PLACE, content, updatedAt: new Date().toISOString() });
+    await keys.replace({ ...PLACE, content, updatedAt: new Date().toISOString() }, undefined);
     const key = Buffer.from(String((await keys.get(PLACE.owner, PLACE.name))?.content), 'base64');
     return (value) => createHmac('sha256', key).update(canonicalJson(value)).digest('hex');
   });

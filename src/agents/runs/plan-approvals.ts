@@ -16,7 +16,7 @@ import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput, ApprovedPlan } from '../records.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
-import { createHiding, secretsIn } from './mask-secrets.js';
+import { createHiding, secretsAmong } from './mask-secrets.js';
 import type { ParsedPlan, ParsedStep } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
@@ -150,11 +150,7 @@ export function createPlanApprovals({
 
 /** Without what the tools of now mark secret. */
 function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
-  const hiding = createHiding((name) => {
-    const tool = find(name);
-    return tool && secretsIn(tool);
-  });
-  return hiding.plan(plan);
+  return createHiding(secretsAmong(find)).plan(plan);
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);
