@@ -4,7 +4,7 @@ import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
-import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
+import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type {
@@ -149,19 +149,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
 
     async writeResult(situation, { name, argumentsHash, sources, toKeep }, { result, milliseconds }) {
       const code = result.ok ? undefined : result.code;
-      const failed = result.ok
+      const about = { tool: name, argumentsHash, sources };
+      const failed: BareEntry[] = result.ok
         ? []
-        : [
-            {
-              event: 'call' as const,
-              outcome: 'failed' as const,
-              tool: name,
-              code,
-              reason: result.reason,
-              argumentsHash,
-              sources,
-            },
-          ];
+        : [{ event: 'call', outcome: 'failed', code, reason: result.reason, ...about }];
       await write({
         situation,
         audit: failed,
@@ -170,9 +161,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async list(query) {
-      return (await journal.audit(query)).map((entry) => auditEntrySchema.parse(entry));
-    },
+    list: journal.audit,
   };
 }
 

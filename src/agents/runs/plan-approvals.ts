@@ -63,13 +63,8 @@ interface Written {
 /** A step as it is shown, or what is in its way. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
 
-export function createPlanApprovals({
-  situationOf,
-  gate,
-  approvals,
-  digest,
-  ledger,
-}: PlanApprovalParts): PlanApprovals {
+export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
+  const { situationOf, gate, approvals, digest, ledger } = parts;
   return {
     async ask(session, asked, { caller, reason } = {}) {
       const situation = await situationOf(session, caller);

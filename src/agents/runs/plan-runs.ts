@@ -121,16 +121,8 @@ interface Running {
   readonly ended: Promise<unknown>;
 }
 
-export function createPlanRuns({
-  router,
-  sandbox,
-  catalog,
-  store,
-  planner,
-  kept,
-  maxBytes,
-  clock,
-}: PlanRunParts): PlanRuns {
+export function createPlanRuns(parts: PlanRunParts): PlanRuns {
+  const { router, sandbox, catalog, store, planner, kept, maxBytes, clock } = parts;
   const running = new Map<string, Running>();
 
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ApprovalRecord,
+  type AuditRecord,
   type PlanRunRecord,
   PRUNED_KINDS,
   type PrunedKind,
@@ -328,7 +329,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
 
     describe('the journal', () => {
       it('gives the audit newest first, by what is asked', async () => {
-        const entry = (tool: string, minute: number) => ({
+        const entry = (tool: string, minute: number): AuditRecord => ({
           at: at(minute),
           event: 'call',
           outcome: tool === 'x' ? 'denied' : 'allowed',
@@ -442,7 +443,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         value: 0.25,
         evidence: 3,
         state: 'proposed',
-        details: { seen: ['x'] },
+        details: { tool: key, users: 1, queries: ['x'] },
         updatedAt: at(0),
         ...more,
       });
@@ -590,7 +591,12 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     describe('what is old', () => {
       it('goes by its kind, and what is younger stays', async () => {
         const other = await open();
-        const audit = (minute: number) => ({ at: at(minute), event: 'call', outcome: 'allowed', tool: `t${minute}` });
+        const audit = (minute: number): AuditRecord => ({
+          at: at(minute),
+          event: 'call',
+          outcome: 'allowed',
+          tool: `t${minute}`,
+        });
         const event = (minute: number) => ({ at: at(minute), type: 'call', session: 'old', content: {} });
         await other.journal.append({ audit: [audit(1), audit(5)], telemetry: [event(1), event(5)] });
         await other.approvals.request(approval('over', { session: 'old', expiresAt: at(4) }));
