@@ -8,6 +8,7 @@ import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type {
+  AuditRecord,
   CallRecord,
   EnablementRecord,
   EndedWith,
@@ -30,6 +31,8 @@ export interface Entries {
 }
 
 export interface Ledger {
+  /** An entry of a session for whoever writes it with what it is about, behind the beginning that was held. */
+  toAudit(entry: BareEntry): AuditRecord[];
   write(entries: Entries): Promise<void>;
   /** @param isHeld it is written with the first entry that is no look. Default: at once */
   writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
@@ -70,7 +73,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
     const at = clock().toISOString();
     const session = situation?.session;
     const owner = session && ownerOf(session);
-    const begun = isLook ? [] : takeHeld(session?.id ?? given.find((entry) => entry.session !== undefined)?.session);
+    const begun = isLook ? [] : takeHeld(session?.id);
     const audit = [...begun, ...given];
     const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
     await journal.append({
@@ -91,6 +94,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
 
   return {
     write,
+
+    toAudit(entry) {
+      const at = clock().toISOString();
+      return [...takeHeld(entry.session), entry].map((one) => ({ ...one, at }));
+    },
 
     async writeBegin(situation, isHeld = false) {
       const begun: BareEntry = { event: 'session_created', outcome: 'allowed' };

@@ -132,7 +132,7 @@ export function createRouter(parts: RouterParts): Router {
     policy,
     clock,
     quotas,
-    audit: (entries) => ledger.write({ audit: entries }),
+    toAudit: ledger.toAudit,
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
   });
   const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;

@@ -89,26 +89,29 @@ export interface ApprovalDecision extends Pick<ApprovalRecord, 'grant' | 'grante
   readonly decidedAt: string;
 }
 
+/** What is written to the audit together with a change, or not at all. */
+export type ToAudit = (approval: ApprovalRecord) => readonly AuditRecord[];
+
 export interface Approvals {
   /**
    * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the same
    * session, tool, arguments and policy version: granted with these arguments first, granted with others last. Undefined:
    * none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
-  request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
+  request(approval: ApprovalRecord, mostPending?: number, toAudit?: ToAudit): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
   /** The last one of a tool and user by when it was granted, also where it has been used or is over since. */
   lastGranted(of: Pick<ApprovalRecord, 'tool' | 'user'>): Promise<ApprovalRecord | undefined>;
   /** False when it is no longer pending, or expired. */
-  decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  decide(id: string, decision: ApprovalDecision, toAudit?: ToAudit): Promise<boolean>;
   /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
   use(id: string, at: string): Promise<boolean>;
   /** The call that used it up was none: it may be used again, within its time. */
   giveBack(id: string): Promise<void>;
   /** Marks what is over time; returns it. */
-  expire(at: string): Promise<ApprovalRecord[]>;
+  expire(at: string, toAudit?: ToAudit): Promise<ApprovalRecord[]>;
 }
 
 export type AuditRecord = Omit<AuditEntry, 'id'>;

@@ -7,6 +7,7 @@ import {
   PRUNED_KINDS,
   type PrunedKind,
   type Store,
+  type ToAudit,
   type WeightRecord,
 } from '../../../src/agents/store/store.js';
 import { approval, at, session } from './records.js';
@@ -222,6 +223,26 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(decided.filter(Boolean)).toHaveLength(1);
         expect(await store.approvals.decide('a4', { ...GRANT, state: 'refused' })).toBe(false);
         expect(await store.approvals.get('a4')).toEqual({ ...approval('a4', { session: 'a4' }), ...GRANT });
+      });
+
+      it('change together with what the audit says of it, or not at all', async () => {
+        const change = approval('a9', { session: 'a9', expiresAt: at(3) });
+        const toAudit: ToAudit = ({ session, state }) => [
+          { at: at(1), event: 'call', outcome: 'allowed', session, reason: state },
+        ];
+        const broken = () => {
+          throw new Error('no words');
+        };
+        await expect(store.approvals.request(change, undefined, broken)).rejects.toThrow('no words');
+        expect(await store.approvals.get('a9')).toBeUndefined();
+        await store.approvals.request(change, undefined, toAudit);
+        await store.approvals.request({ ...change, id: 'again' }, undefined, toAudit);
+        await expect(store.approvals.decide('a9', GRANT, broken)).rejects.toThrow('no words');
+        await store.approvals.decide('a9', { ...GRANT, expiresAt: at(3) }, toAudit);
+        await expect(store.approvals.expire(at(3), broken)).rejects.toThrow('no words');
+        await store.approvals.expire(at(3), (one) => (one.id === 'a9' ? toAudit(one) : []));
+        const written = await store.journal.audit({ session: 'a9', limit: 9 });
+        expect(written.map(({ reason }) => reason)).toEqual(['expired', 'granted', 'pending']);
       });
 
       it('are used once, also when many use them at the same moment', async () => {
