@@ -5,7 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';
-import { createKeyedDigest } from './approvals/keyed-digest.js';
+import { createKeyedDigest } from './approvals/canonical-json.js';
 import { overQuota } from './quotas.js';
 import { meaningOf } from './sandbox/failure.js';
 import type { AnswerRecord } from './store/answers.js';

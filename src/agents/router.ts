@@ -7,7 +7,7 @@ import type { ArgumentSources } from '../core/result.js';
 import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals, type PlanGrant } from './approvals/approvals.js';
-import { createKeyedDigest } from './approvals/keyed-digest.js';
+import { createKeyedDigest } from './approvals/canonical-json.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
 import { runCall } from './calls/run-call.js';
 import {

@@ -6,11 +6,10 @@
 import { RISKS } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
-import { destinationOf } from '../approvals/destination.js';
-import type { Digest } from '../approvals/keyed-digest.js';
+import type { Digest } from '../approvals/canonical-json.js';
 import { sourcesOf } from '../argument-sources.js';
 import type { Asked, CallGate } from '../calls/call-gate.js';
-import { planDefinitionOf } from '../calls/definition.js';
+import { destinationOf, planDefinitionOf } from '../calls/definition.js';
 import type { Caller } from '../contracts.js';
 import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
