@@ -7,7 +7,7 @@ import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceF
 const ZONES: Readonly<Record<string, readonly string[]>> = {
   'core/': [],
   'agents/': ['core/'],
-  'agents/store/': ['core/'],
+  'agents/store/': ['core/', 'agents/contracts.ts', 'agents/records.ts', 'agents/adaptation/entry.ts'],
   'adapters/http/': ['core/', 'agents/'],
   'adapters/mcp/': [
     ...['core/', 'agents/'],

@@ -13,7 +13,8 @@ import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { oncePer } from '../core/kept.js';
 import { canonicalHash } from './approvals/canonical-json.js';
-import { destinationOf } from './approvals/destination.js';
+import { differencesOf } from './argument-sources.js';
+import { destinationOf } from './calls/definition.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
@@ -84,7 +85,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
     if (reviewNew) return accepted;
     const known = new Set(accepted.map(({ owner }) => owner));
     const first = base().tools.filter((tool) => !isVouchedFor(tool) && !known.has(sourceOf(tool)));
-    for (const tool of first) await store.add(toDocument(tool));
+    for (const tool of first) await store.replace(toDocument(tool), undefined);
     for (const origin of new Set(first.map((tool) => tool.origin)))
       onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
     return first.length === 0 ? accepted : store.list();
@@ -155,7 +156,9 @@ function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewe
     const before = accepted.get(keyOf(sourceOf(tool), tool.name));
     if (before && acceptedHash(before) === definitionHash(tool)) return [];
     const now = definitionOf(tool);
-    const differences = differencesOf(Object(before?.content), now);
+    const differences = differencesOf(before?.content, now)
+      .map(({ argument: field, ...rest }) => ({ field, ...rest }))
+      .sort((one, other) => (one.field < other.field ? -1 : 1));
     const { name, origin } = tool;
     const id = canonicalHash([sourceOf(tool), name, now]).slice(0, ID_DIGITS);
     return [{ tool, shown: { name, id, origin, is: before ? 'changed' : 'new', differences } as const }];
@@ -197,12 +200,4 @@ function definitionOf(tool: Tool): Definition {
       JSON.stringify({ ...seen, annotations: metadata.annotations, http: metadata.http, runs: destinationOf(tool) }),
     ),
   );
-}
-
-function differencesOf(before: Definition, now: Definition): HeldTool['differences'] {
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  return fields.flatMap((field) => {
-    const isSame = canonicalHash(before[field] ?? null) === canonicalHash(now[field] ?? null);
-    return isSame ? [] : [{ field, before: before[field], now: now[field] }];
-  });
 }

@@ -9,15 +9,10 @@ import type { RouterParts, SessionContext } from './parts.js';
 import { SESSION_ENDED } from './sessions/enabling.js';
 import { enabledTools, type Situation } from './sessions/situation.js';
 
-export interface HandOutOptions {
-  ask: RouterParts['handOut'];
-  context: SessionContext;
-}
-
 export async function handOut(
   request: ListRequest,
   situation: Situation,
-  { ask, context }: HandOutOptions,
+  { ask, context }: { ask: RouterParts['handOut']; context: SessionContext },
 ): Promise<ListOutput> {
   if (situation.session.endedAt !== undefined) return { ok: false, ...SESSION_ENDED };
   if (request.mode === 'enabled')

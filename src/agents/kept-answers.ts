@@ -5,9 +5,9 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';
-import { createKeyedDigest } from './approvals/keyed-digest.js';
+import { createKeyedDigest } from './approvals/canonical-json.js';
 import { overQuota } from './quotas.js';
-import { FAILURE_TABLE } from './sandbox/failure.js';
+import { meaningOf } from './sandbox/failure.js';
 import type { AnswerRecord } from './store/answers.js';
 import type { Store } from './store/store.js';
 
@@ -107,11 +107,7 @@ function unseal(text: string, key: string): unknown {
 /** A refused call can be made again under its key, for example when it has been approved. */
 function hasHadNoEffect(answer: unknown): boolean {
   const { ok, code } = Object(answer);
-  return ok === false && (!isFailureOfCall(code) || FAILURE_TABLE[code].ran === 'no');
-}
-
-function isFailureOfCall(code: unknown): code is keyof typeof FAILURE_TABLE {
-  return typeof code === 'string' && Object.hasOwn(FAILURE_TABLE, code);
+  return ok === false && meaningOf(String(code)).ran === 'no';
 }
 
 /** `conflict`: also of a run whose lease was lost on the way. */

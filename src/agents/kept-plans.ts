@@ -17,7 +17,7 @@ import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
-import { createHiding, secretsIn } from './runs/mask-secrets.js';
+import { createHiding, secretsAmong } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
@@ -147,11 +147,7 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
 
 /** Secrets that stand in the plan itself, each with what to write instead. */
 function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
-  const hiding = createHiding((name) => {
-    const tool = tools.get(name);
-    return tool && secretsIn(tool);
-  });
-  const hidden = hiding.plan(plan);
+  const hidden = createHiding(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
     placesOf(given).map(

@@ -4,10 +4,11 @@ import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
-import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
+import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type {
+  AuditRecord,
   CallRecord,
   EnablementRecord,
   EndedWith,
@@ -30,6 +31,8 @@ export interface Entries {
 }
 
 export interface Ledger {
+  /** An entry of a session for whoever writes it with what it is about, behind the beginning that was held. */
+  toAudit(entry: BareEntry): AuditRecord[];
   write(entries: Entries): Promise<void>;
   /** @param isHeld it is written with the first entry that is no look. Default: at once */
   writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
@@ -70,7 +73,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
     const at = clock().toISOString();
     const session = situation?.session;
     const owner = session && ownerOf(session);
-    const begun = isLook ? [] : takeHeld(session?.id ?? given.find((entry) => entry.session !== undefined)?.session);
+    const begun = isLook ? [] : takeHeld(session?.id);
     const audit = [...begun, ...given];
     const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
     await journal.append({
@@ -91,6 +94,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
 
   return {
     write,
+
+    toAudit(entry) {
+      const at = clock().toISOString();
+      return [...takeHeld(entry.session), entry].map((one) => ({ ...one, at }));
+    },
 
     async writeBegin(situation, isHeld = false) {
       const begun: BareEntry = { event: 'session_created', outcome: 'allowed' };
@@ -149,19 +157,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
 
     async writeResult(situation, { name, argumentsHash, sources, toKeep }, { result, milliseconds }) {
       const code = result.ok ? undefined : result.code;
-      const failed = result.ok
+      const about = { tool: name, argumentsHash, sources };
+      const failed: BareEntry[] = result.ok
         ? []
-        : [
-            {
-              event: 'call' as const,
-              outcome: 'failed' as const,
-              tool: name,
-              code,
-              reason: result.reason,
-              argumentsHash,
-              sources,
-            },
-          ];
+        : [{ event: 'call', outcome: 'failed', code, reason: result.reason, ...about }];
       await write({
         situation,
         audit: failed,
@@ -170,9 +169,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async list(query) {
-      return (await journal.audit(query)).map((entry) => auditEntrySchema.parse(entry));
-    },
+    list: journal.audit,
   };
 }
 

@@ -7,8 +7,7 @@ import type { ArgumentSources } from '../core/result.js';
 import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals, type PlanGrant } from './approvals/approvals.js';
-import { createKeyedDigest } from './approvals/keyed-digest.js';
-import { createReview } from './approvals/review.js';
+import { createKeyedDigest } from './approvals/canonical-json.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
 import { runCall } from './calls/run-call.js';
 import {
@@ -133,9 +132,8 @@ export function createRouter(parts: RouterParts): Router {
     policy,
     clock,
     quotas,
-    audit: (entries) => ledger.write({ audit: entries }),
+    toAudit: ledger.toAudit,
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
-    review: createReview(store.approvals),
   });
   const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);

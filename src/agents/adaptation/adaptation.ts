@@ -18,7 +18,6 @@ import {
   LEARNT_STATES,
   LEVELS,
   type LearntEntry,
-  learntEntrySchema,
   nameOfEntry,
 } from './entry.js';
 import { createLearntRanking, learn } from './learn.js';
@@ -86,15 +85,9 @@ export interface Adaptation {
 const DAY_MS = 86_400_000;
 
 /** @throws WinnowError `invalid_option` */
-export function createAdaptation({
-  store,
-  events,
-  options: input = {},
-  audit,
-  onAlwaysOn,
-  clock = () => new Date(),
-}: AdaptationParts): Adaptation {
-  const options = parseOptions(adaptationOptionsSchema, input, 'adaptation');
+export function createAdaptation(parts: AdaptationParts): Adaptation {
+  const { store, events, audit, onAlwaysOn, clock = () => new Date() } = parts;
+  const options = parseOptions(adaptationOptionsSchema, parts.options ?? {}, 'adaptation');
   let bySubject = new Map<string, LearntEntry[]>();
 
   return {
@@ -112,7 +105,7 @@ export function createAdaptation({
     async learn() {
       if (!options.enabled) return { entries: 0 };
       const fresh = await learnFromUse();
-      const known = new Map((await list()).map((entry) => [nameOfEntry(entry), entry]));
+      const known = new Map((await store.list()).map((entry) => [nameOfEntry(entry), entry]));
       const names = new Set(fresh.map(nameOfEntry));
       // What was decided by a person stays as it was decided; the rest is what use says today.
       const changed = fresh.filter((entry) => !isDecided(known.get(nameOfEntry(entry))));
@@ -124,10 +117,10 @@ export function createAdaptation({
     },
 
     refresh,
-    list,
+    list: (query) => store.list(query),
 
     async find(id) {
-      const entry = (await list()).find((one) => idOfEntry(one) === id);
+      const entry = (await store.list()).find((one) => idOfEntry(one) === id);
       if (entry) return entry;
       throw unknownEntry(`under the id "${id.slice(0, 80)}"`);
     },
@@ -175,7 +168,7 @@ export function createAdaptation({
   async function refresh(): Promise<void> {
     if (!options.enabled) return;
     const next = new Map<string, LearntEntry[]>();
-    for (const entry of await list({ state: 'active' })) {
+    for (const entry of await store.list({ state: 'active' })) {
       const place = `${entry.level}\n${entry.subject}`;
       next.set(place, [...(next.get(place) ?? []), entry]);
     }
@@ -184,12 +177,8 @@ export function createAdaptation({
     if (isOther) onAlwaysOn?.();
   }
 
-  async function list(query: LearntQuery = {}): Promise<LearntEntry[]> {
-    return (await store.list(query)).map((entry) => learntEntrySchema.parse(entry));
-  }
-
   async function entryOf({ level, subject, kind, key }: EntryName): Promise<LearntEntry> {
-    const [entry] = await list({ level, subject, kind, key });
+    const [entry] = await store.list({ level, subject, kind, key });
     if (entry) return entry;
     throw unknownEntry(`of the kind "${kind}" for ${level} "${subject}" with the key "${key}"`);
   }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { sourcesAfterEdit } from '../argument-sources.js';
+import { differencesOf, sourcesAfterEdit } from '../argument-sources.js';
 import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
@@ -16,6 +16,7 @@ import {
   type ApprovedPlan,
   type AuditEntry,
   approvalQuerySchema,
+  approvalSchema,
   approvedPlanSchema,
   type BareEntry,
   type GrantInput,
@@ -23,7 +24,7 @@ import {
   type RefuseInput,
   refuseInputSchema,
 } from '../records.js';
-import type { ApprovalRecord, GrantedArguments, Approvals as StoredApprovals } from '../store/store.js';
+import type { ApprovalRecord, AuditRecord, GrantedArguments, Approvals as StoredApprovals } from '../store/store.js';
 import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
 import {
   type CallRefused,
@@ -97,14 +98,13 @@ export interface ApprovalParts {
   policy: () => Policy;
   clock: () => Date;
   quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
-  audit: (entries: readonly BareEntry[]) => Promise<void>;
+  /** An entry as the store writes it. */
+  toAudit: (entry: BareEntry) => readonly AuditRecord[];
   /** Checks arguments that are granted in place of those asked for. */
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
-  /** What is shown of one. */
-  review: (approval: ApprovalRecord) => Promise<Approval>;
 }
 
-export function createApprovals({ store, policy, clock, quotas, audit, edit, review }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, quotas, toAudit, edit }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -163,9 +163,23 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
     sweep,
   };
 
+  /** What is shown of one. */
+  async function review({ runs, plan: kept, ...approval }: ApprovalRecord): Promise<Approval> {
+    // Of a plan the steps count, which are shown whole.
+    const isCompared = approval.state === 'pending' && kept === undefined;
+    const last = isCompared ? await store.lastGranted(approval) : undefined;
+    const plan = approvedPlanSchema.safeParse(kept).data;
+    const known = approvalSchema.shape.runs.safeParse(runs).data;
+    return {
+      ...approval,
+      ...(known ? { runs: known } : {}),
+      ...(plan ? { plan } : {}),
+      ...(last ? { last: compare(last, approval) } : {}),
+    };
+  }
+
   async function sweep(): Promise<void> {
-    const expired = await store.expire(now());
-    await audit(expired.map((approval) => approvalEntry(approval, 'approval_expired', 'denied')));
+    await store.expire(now(), (approval) => toAudit(approvalEntry(approval, 'approval_expired', 'denied')));
   }
 
   /** One question for one call, however often it is asked. */
@@ -174,11 +188,10 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
     const bytes = Buffer.byteLength(JSON.stringify(shown));
     if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
     const asked = newApproval(request, user);
-    const approval = await store.request(asked, quotas.pendingApprovals);
-    if (!approval) return tooMany(quotas.pendingApprovals);
-    const isNew = approval.id === asked.id;
-    if (isNew) await audit([approvalEntry(approval, 'approval_requested', 'needs_approval')]);
-    return { approval, isNew };
+    const approval = await store.request(asked, quotas.pendingApprovals, (one) =>
+      toAudit(approvalEntry(one, 'approval_requested', 'needs_approval')),
+    );
+    return approval ? { approval, isNew: approval.id === asked.id } : tooMany(quotas.pendingApprovals);
   }
 
   function newApproval(request: ApprovalRequest, user: string): ApprovalRecord {
@@ -211,7 +224,7 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
     const checked = asked.arguments && (await checkEdit(approval, asked.arguments));
     if (checked && !checked.ok) return { ...checked, issues: checked.issues && [...checked.issues] };
     const { ttlMs, sessionGrantTtlMs } = policy().settings.approvals;
-    const isDecided = await store.decide(id, {
+    const decision = {
       state,
       grant,
       decidedBy: by.user,
@@ -219,19 +232,10 @@ export function createApprovals({ store, policy, clock, quotas, audit, edit, rev
       expiresAt: state === 'granted' ? later(grant === 'session' ? sessionGrantTtlMs : ttlMs) : approval.expiresAt,
       reason: asked.reason ?? approval.reason,
       granted: checked?.granted,
-    });
+    };
+    const isDecided = await store.decide(id, decision, (decided) => toAudit(decidedEntry(decided, asked)));
     const last = (await store.get(id)) ?? approval;
-    if (!isDecided) return closed(last);
-    const isGranted = state === 'granted';
-    const entry = approvalEntry(
-      last,
-      isGranted ? 'approval_granted' : 'approval_refused',
-      isGranted ? 'allowed' : 'denied',
-    );
-    const own = isSameIdentity(by.user, approval.user) ? `${ownWords(asked)} ` : '';
-    const { reason, ...edited } = editOf(last);
-    await audit([{ ...entry, ...edited, user: by.user, reason: `${own}${reason}` }]);
-    return { ok: true, approval: await review(last) };
+    return isDecided ? { ok: true, approval: await review(last) } : closed(last);
   }
 
   /** Without `granted` where they are those asked for. */
@@ -265,10 +269,30 @@ function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 's
   };
 }
 
+function decidedEntry(approval: ApprovalRecord, asked: Deciding): BareEntry {
+  const isGranted = asked.state === 'granted';
+  const [event, outcome] = isGranted
+    ? (['approval_granted', 'allowed'] as const)
+    : (['approval_refused', 'denied'] as const);
+  const { reason, ...edited } = editOf(approval);
+  const own = isSameIdentity(asked.by.user, approval.user) ? `${ownWords(asked)} ` : '';
+  return { ...approvalEntry(approval, event, outcome), ...edited, user: asked.by.user, reason: `${own}${reason}` };
+}
+
 export function approvalEntry(
   { id, session, user, tool, argumentsHash, sources, policyVersion, reason }: ApprovalRecord,
   event: AuditEntry['event'],
   outcome: AuditEntry['outcome'],
 ): BareEntry {
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
+}
+
+/** What differs from the last call of the tool that was approved, for whoever decides on this one. */
+function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
+  return {
+    approval: last.id,
+    decidedBy: String(last.decidedBy),
+    decidedAt: String(last.decidedAt),
+    differences: differencesOf((last.granted ?? last).arguments, now.arguments),
+  };
 }

@@ -16,16 +16,8 @@ export function renderReview({ arguments: asked, granted, decidedBy, plan, runs,
 }
 
 /** Of a plan as a whole; how the step depends on results stands with it. */
-function renderStep({
-  id,
-  tool,
-  arguments: given,
-  each,
-  when,
-  where,
-  risk,
-  argumentsHash,
-}: ApprovedPlan['steps'][number]) {
+function renderStep(step: ApprovedPlan['steps'][number]): string[] {
+  const { id, tool, arguments: given, each, when, where, risk, argumentsHash } = step;
   const control = [
     ...(each === undefined ? [] : [`for each of ${each}`]),
     ...(when ? [`if ${when.value} is ${when.is}${when.to === undefined ? '' : ` ${JSON.stringify(when.to)}`}`] : []),

@@ -4,7 +4,7 @@ import type { View } from '../../core/catalog/scope.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { toWinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
-import type { Digest } from '../approvals/keyed-digest.js';
+import type { Digest } from '../approvals/canonical-json.js';
 import type { CallResult } from '../contracts.js';
 import type { ExecuteRequest, RouterParts } from '../parts.js';
 import type { Facts } from '../policy/decide.js';

@@ -28,22 +28,20 @@ const MAX_KEPT = 512;
 /** @param isCurrent whether a tool of the index is still in the catalogue. */
 export function createAudiences(generation: Generation, isCurrent: (tool: Tool) => boolean) {
   const kept = new Map<string, VisibleLayers>();
-  return {
-    layersOf(audience: Audience): VisibleLayers {
-      const { user, key, allows } = audience;
-      const own = user === undefined ? undefined : generation.own.get(user);
-      const name = key === undefined && allows ? undefined : JSON.stringify([key, own ? user : null]);
-      const known = name === undefined ? undefined : kept.get(name);
-      if (known) return known;
-      const ownNames = new Set(own?.tools.map((tool) => tool.name));
-      const may = (tool: Tool) => isCurrent(tool) && (allows?.(tool) ?? true);
-      const layers = {
-        system: toLayer(generation.system, (tool) => !ownNames.has(tool.name) && may(tool)),
-        own: own && toLayer(own, may),
-      };
-      if (name !== undefined) keepLatest(kept, [name, layers], MAX_KEPT);
-      return layers;
-    },
+  return (audience: Audience): VisibleLayers => {
+    const { user, key, allows } = audience;
+    const own = user === undefined ? undefined : generation.own.get(user);
+    const name = key === undefined && allows ? undefined : JSON.stringify([key, own ? user : null]);
+    const known = name === undefined ? undefined : kept.get(name);
+    if (known) return known;
+    const ownNames = new Set(own?.tools.map((tool) => tool.name));
+    const may = (tool: Tool) => isCurrent(tool) && (allows?.(tool) ?? true);
+    const layers = {
+      system: toLayer(generation.system, (tool) => !ownNames.has(tool.name) && may(tool)),
+      own: own && toLayer(own, may),
+    };
+    if (name !== undefined) keepLatest(kept, [name, layers], MAX_KEPT);
+    return layers;
   };
 }
 

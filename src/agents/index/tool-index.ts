@@ -110,7 +110,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
         if (!answering) return notReady('There is no index yet.');
         const { generation } = answering;
         audiences ??= createAudiences(generation, isCurrent(current.tools, generation));
-        return { ok: true, layers: audiences.layersOf(audience), state, fingerprint: generation.fingerprint };
+        return { ok: true, layers: audiences(audience), state, fingerprint: generation.fingerprint };
       }
       if (state === 'building')
         return {

@@ -5,7 +5,7 @@
 
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
-import type { Digest } from '../approvals/keyed-digest.js';
+import type { Digest } from '../approvals/canonical-json.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';

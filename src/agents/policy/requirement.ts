@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { isTimeZone } from '../../core/request.js';
-import type { Digest } from '../approvals/keyed-digest.js';
+import type { Digest } from '../approvals/canonical-json.js';
 import type { GateCode } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 

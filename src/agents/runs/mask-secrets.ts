@@ -22,7 +22,7 @@ export interface Secrets {
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
 }
-export const secretsIn = oncePer(
+const secretsIn = oncePer(
   ({ inputSchema: input, outputSchema: output }: Tool): Secrets => ({
     names: [input, output ?? {}].flatMap(secretArgumentNames),
     input,
@@ -32,6 +32,13 @@ export const secretsIn = oncePer(
 
 /** @returns undefined of a tool that is not known */
 export type SecretsOf = (tool: string) => Secrets | undefined;
+
+export function secretsAmong(find: (name: string) => Tool | undefined): SecretsOf {
+  return (name) => {
+    const tool = find(name);
+    return tool && secretsIn(tool);
+  };
+}
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 

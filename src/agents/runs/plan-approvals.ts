@@ -6,17 +6,16 @@
 import { RISKS } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
-import { destinationOf } from '../approvals/destination.js';
-import type { Digest } from '../approvals/keyed-digest.js';
+import type { Digest } from '../approvals/canonical-json.js';
 import { sourcesOf } from '../argument-sources.js';
 import type { Asked, CallGate } from '../calls/call-gate.js';
-import { planDefinitionOf } from '../calls/definition.js';
+import { destinationOf, planDefinitionOf } from '../calls/definition.js';
 import type { Caller } from '../contracts.js';
 import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput, ApprovedPlan } from '../records.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
-import { createHiding, secretsIn } from './mask-secrets.js';
+import { createHiding, secretsAmong } from './mask-secrets.js';
 import type { ParsedPlan, ParsedStep } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
@@ -63,13 +62,8 @@ interface Written {
 /** A step as it is shown, or what is in its way. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
 
-export function createPlanApprovals({
-  situationOf,
-  gate,
-  approvals,
-  digest,
-  ledger,
-}: PlanApprovalParts): PlanApprovals {
+export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
+  const { situationOf, gate, approvals, digest, ledger } = parts;
   return {
     async ask(session, asked, { caller, reason } = {}) {
       const situation = await situationOf(session, caller);
@@ -150,11 +144,7 @@ export function createPlanApprovals({
 
 /** Without what the tools of now mark secret. */
 function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
-  const hiding = createHiding((name) => {
-    const tool = find(name);
-    return tool && secretsIn(tool);
-  });
-  return hiding.plan(plan);
+  return createHiding(secretsAmong(find)).plan(plan);
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope } from '../../core/catalog/scope.js';
 import { WinnowError } from '../../core/errors.js';
+import { nearHint } from '../../core/nearest-name.js';
 import type { Planner } from '../../core/planner.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
@@ -12,9 +13,8 @@ import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { PlanRuns as StoredRuns } from '../store/store.js';
-import { fillInputs } from './fill-inputs.js';
 import type { AskedPlan } from './plan-approvals.js';
-import { type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
+import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
 import { type ListedRun, type RunQuery, type ShownRun, toListed, toShown } from './run-view.js';
@@ -121,16 +121,8 @@ interface Running {
   readonly ended: Promise<unknown>;
 }
 
-export function createPlanRuns({
-  router,
-  sandbox,
-  catalog,
-  store,
-  planner,
-  kept,
-  maxBytes,
-  clock,
-}: PlanRunParts): PlanRuns {
+export function createPlanRuns(parts: PlanRunParts): PlanRuns {
+  const { router, sandbox, catalog, store, planner, kept, maxBytes, clock } = parts;
   const running = new Map<string, Running>();
 
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
@@ -259,4 +251,24 @@ export function createPlanRuns({
 
 function unknownRun(id: string): WinnowError {
   return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
+}
+
+/** The plan with the values of one run. @throws WinnowError `invalid_request` naming each input that is unknown, and each that has no value */
+function fillInputs(plan: ParsedPlan, given: RunPlanRequest['inputs']): ParsedPlan {
+  const inputs = Object.entries(plan.inputs ?? {}).map(
+    ([name, input]) => [name, Object.hasOwn(given, name) ? { ...input, value: given[name] } : input] as const,
+  );
+  const names = inputs.map(([name]) => name);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  const missing = inputs.filter(([, { value }]) => value === undefined);
+  const issues = [
+    ...unknown.map(
+      (name) => `inputs: the plan has no input "${name}"; it has ${names.join(', ') || 'none'}${nearHint(name, names)}`,
+    ),
+    ...missing.map(
+      ([name, { description }]) => `inputs: give a value for ${name}${description ? ` (${description})` : ''}`,
+    ),
+  ];
+  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  return plan.inputs ? { ...plan, inputs: Object.fromEntries(inputs) } : plan;
 }

@@ -125,9 +125,9 @@ interface Calling extends StepParts {
 
 async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ result: CallResult; attempts: number }> {
   const { run, record, retry, input, sources, approval, plan, user, session, signal } = calling;
-  const about = { run: record.id, step: step.id, tool: step.tool };
-  const onProgress = (progress: Progress) =>
-    record.emit({ type: 'progress', run: record.id, step: step.id, ...progress });
+  const about = { run: record.id, step: step.id };
+  const onProgress = (progress: Progress) => record.emit({ type: 'progress', ...about, ...progress });
+  const asked = { ...about, tool: step.tool, arguments: input, sources, approval, user, session, signal, onProgress };
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;
@@ -135,19 +135,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
-    last = await callOnce(() =>
-      run({
-        ...about,
-        arguments: input,
-        sources,
-        approval,
-        plan: attempts === 1 ? plan : undefined,
-        user,
-        session,
-        signal,
-        onProgress,
-      }),
-    );
+    last = await callOnce(() => run({ ...asked, plan: attempts === 1 ? plan : undefined }));
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };
   try {
@@ -159,13 +147,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
       signal,
       onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
         if (retriesLeft === 0) return;
-        record.emit({
-          type: 'retry',
-          run: record.id,
-          step: step.id,
-          attempt: attemptNumber + 1,
-          reason: error.message,
-        });
+        record.emit({ type: 'retry', ...about, attempt: attemptNumber + 1, reason: error.message });
       },
     });
   } catch {

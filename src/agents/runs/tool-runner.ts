@@ -4,7 +4,7 @@ import { WinnowError } from '../../core/errors.js';
 import type { Caller, CallResult } from '../contracts.js';
 import type { Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import { type SecretsOf, secretsIn } from './mask-secrets.js';
+import { type SecretsOf, secretsAmong } from './mask-secrets.js';
 import type { RunStep } from './run-step.js';
 
 export interface ToolRunner {
@@ -31,10 +31,7 @@ export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, To
       const tool = tools.get(name);
       return tool !== undefined && sandbox.isRepeatable(tool);
     },
-    secretsOf(name) {
-      const tool = tools.get(name);
-      return tool && secretsIn(tool);
-    },
+    secretsOf: secretsAmong((name) => tools.get(name)),
   };
 }
 

@@ -81,17 +81,13 @@ export function isBeforeTool(code: string): boolean {
 /** Anything that can be thrown, in words; never throws itself. */
 export function describeThrown(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return `${thrown.message}` || thrown.name;
-    if (isErrorLike(thrown)) return thrown.message;
+    // By its form, not its class: errors of a worker or of a test runner are of another realm.
+    const { message, name } = Object(thrown);
+    if (typeof message === 'string') return message || String(name);
     return typeof thrown === 'string' ? thrown : `threw ${JSON.stringify(thrown) ?? String(thrown)}`;
   } catch {
     return 'threw a value that cannot be shown';
   }
-}
-
-/** Errors of another realm, such as those of a worker or of a test runner. */
-function isErrorLike(thrown: unknown): thrown is { message: string } {
-  return typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string';
 }
 
 function isFailureCode(code: string): code is FailureCode {

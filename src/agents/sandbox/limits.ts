@@ -46,7 +46,8 @@ const toolLimits = {
     .describe('Calling twice does no more than calling once, so it may be repeated. Default: false.'),
 };
 
-const toolLimitsSchema = z.strictObject(toolLimits).partial();
+const allLimitsSchema = z.strictObject(toolLimits);
+const toolLimitsSchema = allLimitsSchema.partial();
 
 export const sandboxLimitsSchema = toolLimitsSchema.extend({
   concurrency: z.int().min(1).max(1_000).default(8).describe('Calls that run at once.'),
@@ -68,25 +69,12 @@ export const sandboxLimitsSchema = toolLimitsSchema.extend({
 });
 export type SandboxLimitsInput = z.input<typeof sandboxLimitsSchema>;
 
-export interface ToolLimits {
-  readonly timeoutMs: number;
-  readonly totalTimeoutMs: number;
-  readonly maxOutputBytes: number;
-  readonly maxMediaBytes: number;
-  readonly outputCheck: 'warn' | 'refuse' | 'off';
-  readonly mutexGroup?: string | undefined;
-  readonly rate: Rate;
-  readonly sharedRate?: Rate | undefined;
-  readonly idempotent: boolean;
-}
+type AllLimits = z.output<typeof allLimitsSchema>;
+type Optional = 'mutexGroup' | 'sharedRate';
+export type ToolLimits = Readonly<Omit<AllLimits, Optional> & Partial<Pick<AllLimits, Optional>>>;
 
-export interface SandboxLimits {
-  readonly concurrency: number;
-  readonly maxQueued: number;
-  readonly userShare: number;
-  readonly maxWaitMs: number;
-  readonly stopGraceMs: number;
-  readonly userRate?: Rate | undefined;
+type OfAll = 'concurrency' | 'maxQueued' | 'userShare' | 'maxWaitMs' | 'stopGraceMs' | 'userRate';
+export interface SandboxLimits extends Readonly<Pick<z.output<typeof sandboxLimitsSchema>, OfAll>> {
   /** Tools that have limits of their own. */
   readonly named: readonly string[];
   /** @param ownTimeoutMs of what runs the tool, where no limit says how long. Default: that of functions. */

@@ -56,7 +56,8 @@ export async function loadSourceSynonyms({ sources, file, onFailure }: SynonymSo
 async function synonymsOf(source: string): Promise<Synonyms> {
   const spec = await detectSource(source);
   if (spec.kind !== 'json' || isUrl(spec.path) || extname(spec.path).toLowerCase() !== '.json') return [];
-  return loadCatalogSynonyms(spec.path);
+  // A catalogue file that is a list of tools holds none.
+  return parseSynonyms(Object(await readContent(spec.path)).synonyms ?? [], spec.path);
 }
 
 /**
@@ -67,11 +68,6 @@ async function synonymsOf(source: string): Promise<Synonyms> {
 export async function loadSynonyms(path: string): Promise<Synonyms> {
   const content = await readContent(path);
   return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
-}
-
-/** A catalogue file that is a list of tools holds none. */
-async function loadCatalogSynonyms(path: string): Promise<Synonyms> {
-  return parseSynonyms(Object(await readContent(path)).synonyms ?? [], path);
 }
 
 async function readContent(path: string): Promise<unknown> {

@@ -40,12 +40,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   const fitting = judged.filter(isAllowed);
   const staying = fitting.filter(({ tool }) => stays(tool) !== undefined);
   const turning = fitting.filter(({ tool }) => stays(tool) === undefined);
-  const along = companions
-    ? await judgeCompanions(
-        situation,
-        turning.map(({ tool }) => tool),
-      )
-    : [];
+  const along = companions ? await judgeCompanions(situation, turning) : [];
   const wanted = [...turning, ...along.filter(isAllowed)];
   const written = await sessions.enable(session.id, {
     enablements: wanted.map(({ tool, via }) => ({
@@ -155,13 +150,14 @@ function judge<Via extends EnabledTool['via']>(
   return { name, via, tool, decision: decide(tool, 'enable') };
 }
 
-async function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
+async function judgeCompanions(situation: Situation, enabled: readonly { tool: Tool }[]) {
   const { view, stays, enablements, decide } = situation;
   const present = new Set([
     ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
     ...[...enablements.values()].filter(isLive).map(({ tool }) => tool),
   ]);
   const isShown = (tool: Tool) => !isHidden(decide(tool, 'enable'));
+  const tools = enabled.map(({ tool }) => tool);
   const found = await runInSlices(companionsOf(tools, present, { view, isShown }));
   return found.map(({ tool, via, serves }) => ({
     ...judge(situation, { name: tool.name, via }),

@@ -1,7 +1,7 @@
 /** What a decision in a session rests on, read once a request: the session, the policy and the caller's scope of now. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope, type View } from '../../core/catalog/scope.js';
-import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
+import type { Risk, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import type { Caller, EnabledTool } from '../contracts.js';
@@ -72,7 +72,7 @@ export function createSituations(parts: SituationParts): ReadSituation {
     const view = scopeOf(catalog)({ user: session.user });
     const enabled = isStored ? await parts.sessions.enablements(asked) : [];
     const enablements = new Map(enabled.map((one) => [one.tool, one]));
-    const riskCeiling = toRisk(session.riskCeiling);
+    const { riskCeiling } = session;
     const roles = caller ? (caller.roles ?? []) : session.roles;
     const facts = {
       now,
@@ -137,10 +137,6 @@ function findOutOfService(catalog: Catalog, name: string, user: string | undefin
 /** One for a single call that was made is over. */
 export function isLive(one: EnablementRecord | undefined): one is EnablementRecord {
   return one !== undefined && (!one.once || one.calls === 0);
-}
-
-function toRisk(text: string | undefined): Risk | undefined {
-  return RISKS.find((risk) => risk === text);
 }
 
 /** All that the session may call now, those that stay first, each in the catalogue's order. */

@@ -10,8 +10,6 @@ export interface Documents {
   put(document: DocumentRecord): Promise<void>;
   /** False where what is there is no longer `before`; undefined: nothing may be there. */
   replace(document: DocumentRecord, before: DocumentRecord | undefined): Promise<boolean>;
-  /** Keeps what is there under this owner and name. */
-  add(document: DocumentRecord): Promise<void>;
   get(owner: string, name: string): Promise<DocumentRecord | undefined>;
   /** In order of owner and name. Default: of all owners. */
   list(owner?: string): Promise<DocumentRecord[]>;

@@ -2,24 +2,15 @@
  * What must last, as small repositories. A fulfilled promise is kept: the write survives the process. What two processes
  * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
  */
-import type { ArgumentSources } from '../../core/result.js';
+import type { LearntEntry } from '../adaptation/entry.js';
+import type { SessionView } from '../contracts.js';
+import type { Approval, AuditEntry } from '../records.js';
 import type { Answers } from './answers.js';
 import type { Documents } from './documents.js';
 
 type Texts<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
-export interface SessionRecord {
-  readonly id: string;
-  readonly user?: string;
-  readonly roles: readonly string[];
-  readonly project?: string;
-  readonly riskCeiling?: string;
-  /** From 1. */
-  readonly turn: number;
-  readonly createdAt: string;
-  readonly activeAt: string;
-  readonly endedAt?: string;
-}
+export type SessionRecord = Omit<SessionView, 'enabled'>;
 
 export interface EnablementRecord {
   readonly tool: string;
@@ -74,33 +65,12 @@ export interface Sessions {
   uncountCall(id: string, tool: string): Promise<void>;
 }
 
-export type ApprovalState = 'pending' | 'granted' | 'refused' | 'used' | 'expired';
+export type ApprovalState = Approval['state'];
 
-export interface ApprovalRecord {
-  readonly id: string;
-  readonly session: string;
-  /** Who asks. */
-  readonly user: string;
-  readonly tool: string;
-  /** As shown to the one who decides. */
-  readonly arguments: unknown;
-  readonly sources?: ArgumentSources;
-  readonly argumentsHash: string;
-  /** Other arguments than asked for, as shown, for which alone the grant holds. */
-  readonly granted?: GrantedArguments;
-  /** Of an approval of a plan as a whole, as shown. */
+/** `last` is for who decides, and `plan` is checked when it is read. */
+export interface ApprovalRecord extends Omit<Approval, 'last' | 'plan' | 'runs'> {
   readonly plan?: unknown;
-  /** Where the call goes, in words, and its risk; absent in what was there before. */
-  readonly runs?: { readonly where: string; readonly risk: string };
-  readonly policyVersion: string;
-  readonly state: ApprovalState;
-  readonly grant: 'once' | 'session';
-  readonly reason: string;
-  readonly requestedAt: string;
-  readonly expiresAt: string;
-  readonly decidedBy?: string;
-  readonly decidedAt?: string;
-  readonly usedAt?: string;
+  readonly runs?: { readonly where: string; readonly risk: string } | undefined;
 }
 
 export interface GrantedArguments {
@@ -113,11 +83,14 @@ export interface ApprovalQuery extends Texts<'session' | 'user' | 'tool' | 'sinc
   limit: number;
 }
 
-export interface ApprovalDecision
-  extends Required<Pick<ApprovalRecord, 'grant' | 'decidedBy' | 'decidedAt' | 'expiresAt' | 'reason'>> {
+export interface ApprovalDecision extends Pick<ApprovalRecord, 'grant' | 'granted' | 'expiresAt' | 'reason'> {
   readonly state: 'granted' | 'refused';
-  readonly granted?: GrantedArguments | undefined;
+  readonly decidedBy: string;
+  readonly decidedAt: string;
 }
+
+/** What is written to the audit together with a change, or not at all. */
+export type ToAudit = (approval: ApprovalRecord) => readonly AuditRecord[];
 
 export interface Approvals {
   /**
@@ -125,37 +98,23 @@ export interface Approvals {
    * session, tool, arguments and policy version: granted with these arguments first, granted with others last. Undefined:
    * none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
-  request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
+  request(approval: ApprovalRecord, mostPending?: number, toAudit?: ToAudit): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
   /** The last one of a tool and user by when it was granted, also where it has been used or is over since. */
   lastGranted(of: Pick<ApprovalRecord, 'tool' | 'user'>): Promise<ApprovalRecord | undefined>;
   /** False when it is no longer pending, or expired. */
-  decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  decide(id: string, decision: ApprovalDecision, toAudit?: ToAudit): Promise<boolean>;
   /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
   use(id: string, at: string): Promise<boolean>;
   /** The call that used it up was none: it may be used again, within its time. */
   giveBack(id: string): Promise<void>;
   /** Marks what is over time; returns it. */
-  expire(at: string): Promise<ApprovalRecord[]>;
+  expire(at: string, toAudit?: ToAudit): Promise<ApprovalRecord[]>;
 }
 
-export interface AuditRecord {
-  readonly at: string;
-  readonly event: string;
-  readonly outcome: string;
-  readonly session?: string | undefined;
-  readonly user?: string | undefined;
-  readonly turn?: number | undefined;
-  readonly tool?: string | undefined;
-  readonly code?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly argumentsHash?: string | undefined;
-  readonly sources?: ArgumentSources | undefined;
-  readonly approval?: string | undefined;
-  readonly policyVersion?: string | undefined;
-}
+export type AuditRecord = Omit<AuditEntry, 'id'>;
 
 export interface AuditQuery extends Texts<'session' | 'user' | 'tool' | 'event' | 'outcome' | 'since'> {
   limit: number;
@@ -237,24 +196,8 @@ export interface PlanRuns {
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
 }
 
-/** Something learnt from use. One entry for each level, subject, kind and key. */
-export interface WeightRecord {
-  /** For whom it holds: `person`, `project` or `all`. */
-  readonly level: string;
-  /** The person or project; empty for all. */
-  readonly subject: string;
-  /** For example `weight`, `synonym`, `always_on`. */
-  readonly kind: string;
-  readonly key: string;
-  readonly value: number;
-  /** How many observations stand behind it. */
-  readonly evidence: number;
-  /** For example `proposed`, `active`, `reverted`. */
-  readonly state: string;
-  /** What explains it. */
-  readonly details: unknown;
-  readonly updatedAt: string;
-}
+/** One for each level, subject, kind and key. */
+export type WeightRecord = LearntEntry;
 
 export type WeightQuery = Texts<'level' | 'subject' | 'kind' | 'key' | 'state'>;
 

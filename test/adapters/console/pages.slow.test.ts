@@ -45,7 +45,7 @@ async function startHeld() {
 async function startUsed(options: AgentServerOptions = {}) {
   const store = await openStore();
   const details = { tool: 'file_read', users: 1, queries: ['open it'] };
-  const learnt = { level: 'person', subject: 'ann', kind: 'weight', key: 'file_read', value: 2, evidence: 4 };
+  const learnt = { level: 'person', subject: 'ann', kind: 'weight', key: 'file_read', value: 2, evidence: 4 } as const;
   await store.weights.put([{ ...learnt, state: 'proposed', details, updatedAt: new Date().toISOString() }]);
   const server = await startConsole({ ...options, more: { store } });
   const as = { user: 'ann' };

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ApprovalRecord,
+  type AuditRecord,
   type PlanRunRecord,
   PRUNED_KINDS,
   type PrunedKind,
   type Store,
+  type ToAudit,
   type WeightRecord,
 } from '../../../src/agents/store/store.js';
 import { approval, at, session } from './records.js';
@@ -223,6 +225,26 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.get('a4')).toEqual({ ...approval('a4', { session: 'a4' }), ...GRANT });
       });
 
+      it('change together with what the audit says of it, or not at all', async () => {
+        const change = approval('a9', { session: 'a9', expiresAt: at(3) });
+        const toAudit: ToAudit = ({ session, state }) => [
+          { at: at(1), event: 'call', outcome: 'allowed', session, reason: state },
+        ];
+        const broken = () => {
+          throw new Error('no words');
+        };
+        await expect(store.approvals.request(change, undefined, broken)).rejects.toThrow('no words');
+        expect(await store.approvals.get('a9')).toBeUndefined();
+        await store.approvals.request(change, undefined, toAudit);
+        await store.approvals.request({ ...change, id: 'again' }, undefined, toAudit);
+        await expect(store.approvals.decide('a9', GRANT, broken)).rejects.toThrow('no words');
+        await store.approvals.decide('a9', { ...GRANT, expiresAt: at(3) }, toAudit);
+        await expect(store.approvals.expire(at(3), broken)).rejects.toThrow('no words');
+        await store.approvals.expire(at(3), (one) => (one.id === 'a9' ? toAudit(one) : []));
+        const written = await store.journal.audit({ session: 'a9', limit: 9 });
+        expect(written.map(({ reason }) => reason)).toEqual(['expired', 'granted', 'pending']);
+      });
+
       it('are used once, also when many use them at the same moment', async () => {
         await store.approvals.request(approval('a5', { session: 'a5' }));
         expect(await store.approvals.use('a5', at(2))).toBe(false);
@@ -328,7 +350,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
 
     describe('the journal', () => {
       it('gives the audit newest first, by what is asked', async () => {
-        const entry = (tool: string, minute: number) => ({
+        const entry = (tool: string, minute: number): AuditRecord => ({
           at: at(minute),
           event: 'call',
           outcome: tool === 'x' ? 'denied' : 'allowed',
@@ -442,7 +464,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         value: 0.25,
         evidence: 3,
         state: 'proposed',
-        details: { seen: ['x'] },
+        details: { tool: key, users: 1, queries: ['x'] },
         updatedAt: at(0),
         ...more,
       });
@@ -590,7 +612,12 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     describe('what is old', () => {
       it('goes by its kind, and what is younger stays', async () => {
         const other = await open();
-        const audit = (minute: number) => ({ at: at(minute), event: 'call', outcome: 'allowed', tool: `t${minute}` });
+        const audit = (minute: number): AuditRecord => ({
+          at: at(minute),
+          event: 'call',
+          outcome: 'allowed',
+          tool: `t${minute}`,
+        });
         const event = (minute: number) => ({ at: at(minute), type: 'call', session: 'old', content: {} });
         await other.journal.append({ audit: [audit(1), audit(5)], telemetry: [event(1), event(5)] });
         await other.approvals.request(approval('over', { session: 'old', expiresAt: at(4) }));

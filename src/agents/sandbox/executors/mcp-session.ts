@@ -23,6 +23,7 @@ import {
   EndlessList,
   failureReason,
   NO_TIMEOUT_MS,
+  readPages,
   statusOf,
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
@@ -31,6 +32,7 @@ import { type HearNotification, rawResultSchema } from '../../../core/catalog/so
 import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
 import type { ExecutorCall } from './executor.js';
+import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
@@ -203,7 +205,7 @@ function createNews(): News {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-export function readFailure(error: unknown, tokens: McpSessionOptions['tokens']): McpRefusal {
+function readFailure(error: unknown, tokens: McpSessionOptions['tokens']): McpRefusal {
   const status = statusOf(error);
   const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => {
     return { ok: false, kind, reason, status };
@@ -226,3 +228,32 @@ export function readFailure(error: unknown, tokens: McpSessionOptions['tokens'])
 }
 
 const NO_FORM = 'the answer is not of the form of MCP';
+
+// What servers offer besides tools, in their own words, for adapters that hand it on.
+
+export async function askForOffer(
+  { client, tokens }: Pick<McpSession, 'client' | 'tokens'>,
+  { method, params = {} }: McpOfferRequest,
+  signal: AbortSignal,
+): Promise<McpOffered | McpRefusal> {
+  const offer: { capability: 'resources' | 'prompts' | 'completions'; items?: string } = OFFERS[method];
+  const { capability, items } = offer;
+  const isAble = client.getServerCapabilities()?.[capability] !== undefined;
+  const ask = (more: Readonly<Record<string, unknown>>): Promise<object> =>
+    client.request({ method, params: { ...more } }, { signal, timeout: NO_TIMEOUT_MS });
+  try {
+    if (!isAble) return items === undefined ? refuse(capability) : { ok: true, result: { [items]: [] } };
+    if (items === undefined) return { ok: true, result: { ...(await ask(params)) } };
+    const all = await readPages(async (page) => {
+      const { [items]: found, nextCursor } = Object(await ask(page));
+      return { items: found, nextCursor };
+    });
+    return { ok: true, result: { [items]: all } };
+  } catch (error) {
+    return readFailure(error, tokens);
+  }
+}
+
+function refuse(capability: string): McpRefusal {
+  return { ok: false, kind: 'refused', reason: `it offers no ${capability}` };
+}

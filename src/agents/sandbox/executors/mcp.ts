@@ -13,9 +13,8 @@ import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
-import { askForOffer } from './mcp-offers.js';
 import { readQuestion } from './mcp-questions.js';
-import type { McpContent } from './mcp-session.js';
+import { askForOffer, type McpContent } from './mcp-session.js';
 import type { McpOffered, McpOffers } from './offers.js';
 
 export interface McpExecutorOptions {

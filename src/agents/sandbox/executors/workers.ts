@@ -53,7 +53,6 @@ const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['failed', 'unusable', 'broken']), reason: z.string() }),
   z.object({ kind: z.literal('done'), bytes: z.custom<Uint8Array>(types.isUint8Array) }),
 ]);
-type Answer = z.infer<typeof answerSchema>;
 
 const DEFAULT_MEMORY_MB = 64;
 const YOUNG_SHARE = 0.25;
@@ -84,7 +83,7 @@ export function createWorkerExecutor(
     async run(call) {
       const target = byName.get(call.tool.name);
       if (!target) return fail('not_runnable', `There is no function for ${call.tool.name}.`);
-      return runInThread(call, { ...target, resourceLimits });
+      return runInThread(call, { ...target, resourceLimits, maxBytes: call.maxReadBytes });
     },
   };
 }
@@ -93,10 +92,12 @@ interface Target {
   readonly module: string;
   readonly export: string;
   readonly resourceLimits: ResourceLimits;
+  readonly maxBytes: number;
 }
 
 async function runInThread(call: ExecutorCall, target: Target): Promise<Executed> {
-  const { arguments: input, user, session, signal, maxReadBytes: maxBytes } = call;
+  const { arguments: input, user, session, signal } = call;
+  const { module, export: name, resourceLimits, maxBytes } = target;
   signal.throwIfAborted();
   const worker = new Worker(BOOTSTRAP, {
     eval: true,
@@ -105,29 +106,23 @@ async function runInThread(call: ExecutorCall, target: Target): Promise<Executed
     execArgv: [],
     stdout: true,
     stderr: true,
-    resourceLimits: target.resourceLimits,
-    workerData: { module: target.module, name: target.export, input, context: { user, session }, maxBytes },
+    resourceLimits,
+    workerData: { module, name, input, context: { user, session }, maxBytes },
   });
   // What a function prints must not get into our stdout, nor pile up in memory.
   worker.stdout.resume();
   worker.stderr.resume();
   try {
-    return await answerOf(worker, { signal, target, maxBytes });
+    return await answerOf(worker, target, signal);
   } finally {
     await worker.terminate();
   }
 }
 
-interface Awaited {
-  readonly signal: AbortSignal;
-  readonly target: Target;
-  readonly maxBytes: number;
-}
-
-function answerOf(worker: Worker, { signal, target, maxBytes }: Awaited): Promise<Executed> {
+function answerOf(worker: Worker, target: Target, signal: AbortSignal): Promise<Executed> {
   return new Promise((resolve) => {
     // The first of these counts. None is `once`: a later event without a listener would be thrown here.
-    worker.on('message', (message: unknown) => resolve(readAnswer(message, target, maxBytes)));
+    worker.on('message', (message: unknown) => resolve(readAnswer(message, target)));
     worker.on('messageerror', (error) => resolve(fail('output_unusable', describeThrown(error))));
     worker.on('error', (error) => resolve(ofBrokenThread(error)));
     worker.on('exit', (code) =>
@@ -140,23 +135,23 @@ function answerOf(worker: Worker, { signal, target, maxBytes }: Awaited): Promis
 }
 
 /** A function could post what it likes, so nothing of a message is trusted. */
-function readAnswer(message: unknown, target: Target, maxBytes: number): Executed {
+function readAnswer(message: unknown, target: Target): Executed {
   const parsed = answerSchema.safeParse(message);
   if (!parsed.success) return fail('output_unusable', 'The thread of the tool sent a message of an unknown form.');
   try {
-    return toExecuted(parsed.data, target, maxBytes);
+    return toExecuted(parsed.data, target);
   } catch (thrown) {
     return fail('output_unusable', `The result can't be read: ${describeThrown(thrown)}`);
   }
 }
 
-function toExecuted(answer: Answer, target: Target, maxBytes: number): Executed {
+function toExecuted(answer: z.infer<typeof answerSchema>, target: Target): Executed {
   switch (answer.kind) {
     case 'done':
-      if (answer.bytes.length > maxBytes) return tooLarge(answer.bytes.length, maxBytes);
+      if (answer.bytes.length > target.maxBytes) return tooLarge(answer.bytes.length, target);
       return { ok: true, output: deserialize(answer.bytes) };
     case 'large':
-      return tooLarge(answer.size, maxBytes);
+      return tooLarge(answer.size, target);
     case 'unusable':
       return fail('output_unusable', `The result can't be handed over: ${answer.reason}`);
     case 'failed':
@@ -168,7 +163,7 @@ function toExecuted(answer: Answer, target: Target, maxBytes: number): Executed 
   }
 }
 
-function tooLarge(size: number, maxBytes: number): CallFailure {
+function tooLarge(size: number, { maxBytes }: Target): CallFailure {
   return fail('output_too_large', `The result has ${size} bytes; at most ${maxBytes} are read.`);
 }
 

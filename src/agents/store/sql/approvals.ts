@@ -1,11 +1,11 @@
 /** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
-import type { Kysely } from 'kysely';
-import type { ApprovalRecord, Approvals } from '../store.js';
+import type { Kysely, Transaction } from 'kysely';
+import type { ApprovalRecord, Approvals, ToAudit } from '../store.js';
 import { matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
 
 export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitForUser): Approvals {
   return {
-    request: (approval, mostPending) =>
+    request: (approval, mostPending, toAudit) =>
       database.transaction().execute(async (transaction) => {
         // Two processes that ask at once wait for each other at the session's row.
         await transaction
@@ -52,6 +52,7 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           if (pending >= mostPending) return undefined;
         }
         await transaction.insertInto('approvals').values(rowOf(approval)).execute();
+        await audit(transaction, approval, toAudit);
         return approval;
       }),
 
@@ -85,17 +86,19 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return row && toApproval(row);
     },
 
-    async decide(id, decision) {
-      const changed = await database
-        .updateTable('approvals')
-        .set({ ...toRow(decision), grantedHash: decision.granted?.argumentsHash ?? null })
-        .where('id', '=', id)
-        .where('state', '=', 'pending')
-        .where('expiresAt', '>', decision.decidedAt)
-        .returning('id')
-        .execute();
-      return changed.length === 1;
-    },
+    decide: (id, decision, toAudit) =>
+      database.transaction().execute(async (transaction) => {
+        const changed = await transaction
+          .updateTable('approvals')
+          .set({ ...toRow(decision), grantedHash: decision.granted?.argumentsHash ?? null })
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .where('expiresAt', '>', decision.decidedAt)
+          .returningAll()
+          .executeTakeFirst();
+        if (changed) await audit(transaction, toApproval(changed), toAudit);
+        return changed !== undefined;
+      }),
 
     async use(id, at) {
       const changed = await database
@@ -126,17 +129,25 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
         .execute();
     },
 
-    async expire(at) {
-      const rows = await database
-        .updateTable('approvals')
-        .set({ state: 'expired' })
-        .where('state', 'in', ['pending', 'granted'])
-        .where('expiresAt', '<=', at)
-        .returningAll()
-        .execute();
-      return rows.map(toApproval);
-    },
+    expire: (at, toAudit) =>
+      database.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .updateTable('approvals')
+          .set({ state: 'expired' })
+          .where('state', 'in', ['pending', 'granted'])
+          .where('expiresAt', '<=', at)
+          .returningAll()
+          .execute();
+        const expired = rows.map(toApproval);
+        for (const approval of expired) await audit(transaction, approval, toAudit);
+        return expired;
+      }),
   };
+}
+
+async function audit(transaction: Transaction<Tables>, approval: ApprovalRecord, toAudit?: ToAudit): Promise<void> {
+  const rows = toAudit?.(approval).map(toRow) ?? [];
+  if (rows.length > 0) await transaction.insertInto('audit').values(rows).execute();
 }
 
 /** A call with the granted arguments finds its approval by their hash, too. */

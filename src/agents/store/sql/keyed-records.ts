@@ -35,12 +35,6 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       return written.length > 0;
     },
 
-    async add(document) {
-      await insert(document)
-        .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
-        .execute();
-    },
-
     async get(owner, name) {
       const row = await select(owner, name).executeTakeFirst();
       return row && toRecord<DocumentRecord>(row);

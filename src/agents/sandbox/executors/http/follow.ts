@@ -81,14 +81,11 @@ export interface HttpAnswer {
   readonly tooLarge: boolean;
 }
 
-export interface SendOptions {
-  readonly address: Address;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-}
-
 /** @throws Error of Node where there is no answer: refused, reset, a wrong certificate, aborted */
-function sendRequest(request: HttpRequest, { address, maxBytes, signal }: SendOptions): Promise<HttpAnswer> {
+function sendRequest(
+  request: HttpRequest,
+  { address, maxBytes, signal }: Pick<FollowOptions, 'maxBytes' | 'signal'> & { address: Address },
+): Promise<HttpAnswer> {
   const send = request.url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const outgoing = send(request.url, {

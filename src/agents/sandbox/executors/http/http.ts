@@ -93,7 +93,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
   };
 }
 
-function ofNetwork(error: unknown, server: URL, mask: (text: string) => string): CallFailure {
+function ofNetwork(error: unknown, server: URL, mask: Mask): CallFailure {
   const code = String(Object(error).code);
   const reason = mask(`${server.origin}: ${describeThrown(error)}`);
   if (code === 'ERR_INVALID_CHAR') return fail('invalid_arguments', `A header can't be written: ${reason}`);
@@ -135,17 +135,14 @@ function originOf(text: string): string {
 }
 
 /** A server may repeat what it was sent in any of them. */
-function withMaskedHeaders(answer: HttpAnswer, mask: (text: string) => string): HttpAnswer {
+function withMaskedHeaders(answer: HttpAnswer, mask: Mask): HttpAnswer {
   const headers = Object.entries(answer.headers).map(([name, value]) => [name, mask(value)]);
   return { ...answer, headers: Object.fromEntries(headers) };
 }
 
 // The answer of a server as the output of a tool: JSON parsed, text as text, other bytes as base64; never a secret.
 
-export interface ReadAnswerOptions {
-  readonly mask: (text: string) => string;
-  readonly maxBytes: number;
-}
+type Mask = (text: string) => string;
 
 /** The server has not begun with these. */
 const BUSY = new Set([429, 503]);
@@ -155,7 +152,7 @@ const MAX_ERROR_CHARACTERS = 500;
 const TEXT = /^(?:text\/|application\/(?:xml|javascript|yaml|x-ndjson|.+\+(?:xml|yaml))\b)/iu;
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json\b/iu;
 
-export function readAnswer(answer: HttpAnswer, { mask, maxBytes }: ReadAnswerOptions): Executed {
+function readAnswer(answer: HttpAnswer, { mask, maxBytes }: { mask: Mask; maxBytes: number }): Executed {
   if (answer.tooLarge) return fail('output_too_large', `The server sent more than ${maxBytes} bytes.`);
   if (answer.status < 200 || answer.status > 299) return toFailure(answer, mask);
   if (answer.body.length === 0) return { ok: true, output: null };
@@ -175,7 +172,7 @@ function parseJson(text: string): Executed {
   }
 }
 
-function toFailure(answer: HttpAnswer, mask: (text: string) => string): CallFailure {
+function toFailure(answer: HttpAnswer, mask: Mask): CallFailure {
   const { status, headers } = answer;
   const words = mask(textOf(answer)).trim().slice(0, MAX_ERROR_CHARACTERS);
   const said = words === '' ? '' : `: ${words}`;
