@@ -151,9 +151,19 @@ async function putTogether(setup: AgentsSetup, { store, policy, rates, rerank }:
   await snapshots.restore();
   tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
   void tellFlagged(live.current().catalog, logger);
-  const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
+  const endChores = startUpkeep(choresOf(agents, { adaptation, snapshots }), logger);
+  const path = policyPathOf(setup);
+  const endWatch = path === undefined ? undefined : watchPolicy(path, { router: agents.router, logger });
   return {
-    agents: withStops(agents, { stops, last: snapshots.save }),
+    agents: {
+      ...agents,
+      async close() {
+        await endChores();
+        endWatch?.();
+        await snapshots.save();
+        await agents.close();
+      },
+    },
     planner,
     runnable,
     offers: () => executors.offers,
@@ -165,12 +175,10 @@ const REFRESH_MS = 15_000;
 const SNAPSHOT_MS = 60_000;
 const MINUTE_MS = 60_000;
 
-interface ChoreParts {
-  adaptation: AdaptationOptions;
-  snapshots: SnapshotKeeper;
-}
-
-function choresOf(agents: Agents, { adaptation, snapshots }: ChoreParts): Chore[] {
+function choresOf(
+  agents: Agents,
+  { adaptation, snapshots }: { adaptation: AdaptationOptions; snapshots: SnapshotKeeper },
+): Chore[] {
   const { learnEveryMinutes } = adaptationOptionsSchema.parse(adaptation);
   return [
     { name: 'the upkeep of sessions', everyMs: SWEEP_MS, work: agents.router.sweep },
@@ -186,28 +194,6 @@ function choresOf(agents: Agents, { adaptation, snapshots }: ChoreParts): Chore[
   ];
 }
 
-function watching(setup: AgentsSetup, { router }: Agents): (() => void)[] {
-  const path = policyPathOf(setup);
-  return path === undefined ? [] : [watchPolicy(path, { router, logger: setup.logger })];
-}
-
-interface Ending {
-  stops: readonly (() => unknown)[];
-  /** Done before the store is closed. */
-  last: () => Promise<void>;
-}
-
-function withStops(agents: Agents, { stops, last }: Ending): Agents {
-  return {
-    ...agents,
-    async close() {
-      for (const stop of stops) await stop();
-      await last();
-      await agents.close();
-    },
-  };
-}
-
 function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>): string | undefined {
   return flags.policy ?? config.policy;
 }
@@ -217,15 +203,8 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
-interface OpenOpinion {
-  /** Undefined: switched off, or no model is there to give one. */
-  readonly rerank: RerankOptions | undefined;
-  /** Closes the model, where it is one of its own. */
-  close(): Promise<void>;
-}
-
-/** The second opinion on what a search found. */
-async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
+/** The second opinion on what a search found. Undefined: switched off, or no model is there to give one. */
+async function openOpinion(setup: AgentsSetup) {
   const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
   if (!model || !callLog) return { rerank: undefined, close: async () => {} };
   const { model: _, ...given } = config.rerank ?? {};

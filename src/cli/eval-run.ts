@@ -13,7 +13,7 @@ import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
-import { printable, renderJson } from './output.js';
+import { print } from './output.js';
 import { renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */
@@ -102,6 +102,6 @@ interface Finish {
 
 async function finish(out: string, { end: { summary }, gate, json }: Finish): Promise<void> {
   const report = await writeOutputs(out, summary, gate);
-  process.stdout.write(`${json ? renderJson({ ...summary, gate }) : printable(withGate(renderRun(summary), gate))}\n`);
+  print({ json }, { value: { ...summary, gate }, text: withGate(renderRun(summary), gate) });
   process.stderr.write(`${report}\n`);
 }
