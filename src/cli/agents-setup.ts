@@ -27,7 +27,7 @@ import { openCatalog } from './catalog-setup.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
-import { readConfig, redisOf, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
+import { readConfig, redisOf, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
 import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
 
@@ -219,15 +219,6 @@ async function openOpinion(setup: AgentsSetup) {
   return { rerank, close: async () => own?.close() };
 }
 
-interface WhatIsNeeded {
-  /** The catalogue with private tools; what is wrong with it goes to stderr. Default: no tools. */
-  needsTools?: boolean;
-  /** Nothing need be kept. */
-  storeIsOptional?: boolean;
-  /** What it writes may be the first of the store. Default: a store that is not there is an error. */
-  mayCreate?: boolean;
-}
-
 /** Undefined where prom-client is not installed: a server answers without figures, too. */
 async function loadMetrics(logger: Setup['logger']) {
   try {
@@ -239,15 +230,17 @@ async function loadMetrics(logger: Setup['logger']) {
   }
 }
 
-/** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
+/**
+ * @param needsTools the catalogue with private tools; what is wrong with it goes to stderr. Default: no tools
+ * @throws WinnowError `invalid_option`, `store_failed`, or what the work throws
+ */
 export async function withStoredAgents<Result>(
   flags: Pick<AgentFlags, 'store' | 'policy'> & Pick<PlanningFlags, 'config' | 'catalog'>,
   work: (agents: Agents) => Promise<Result>,
-  { needsTools = false, storeIsOptional = false, mayCreate = false }: WhatIsNeeded = {},
+  { needsTools = false }: { needsTools?: boolean } = {},
 ): Promise<Result> {
   const config = await readConfig(flags);
-  const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
-  if (place && !mayCreate) requireStoreFile(place);
+  const place = requireStorePlace(flags, config);
   const policy = await openPolicy(flags.policy ?? config.policy);
   const { stderr } = process;
   const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);

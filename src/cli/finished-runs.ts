@@ -4,15 +4,14 @@ import { WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
-import { writeComparisonJUnit, writeComparisonPage, writeOutputs } from '../eval/outputs.js';
+import { writeComparisonJUnit, writeComparisonPage } from '../eval/outputs.js';
 import { readHistory, readSummary, withRun } from '../eval/run-store.js';
 import type { FlagsOf } from './command.js';
 import type { COMPARE, GATE } from './eval-options.js';
 import type { JSON_OUTPUT } from './flags.js';
-import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate } from './gate-outcome.js';
+import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate, writeRun } from './gate-outcome.js';
 import { print } from './output.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
-import { renderRun } from './render-eval.js';
 
 type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
 
@@ -53,8 +52,6 @@ export async function writeReport(path: string, flags: Flags): Promise<void> {
   const now = endedAt === undefined ? undefined : new Date(endedAt);
   const summary = await withRun(path, (store) => summarise(store, earlier, now));
   const gate = await judgeBars(bars, summary, path);
-  const report = await writeOutputs(path, summary, gate);
-  print(flags, { value: { ...summary, gate }, text: withGate(renderRun(summary), gate) });
-  process.stderr.write(`${report}\n`);
+  await writeRun(path, { summary, gate }, flags);
   setExitCode(gate);
 }

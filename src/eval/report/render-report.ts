@@ -10,9 +10,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { WinnowError } from '../../core/errors.js';
 import type { CaseRecord } from '../record.js';
+import { bestSet } from '../selection-scores.js';
+import { toolSets } from '../variants.js';
 import { readPageParts } from './page-parts.js';
 import {
-  nearestTools,
   type Place,
   type ReportComparison,
   type ReportData,
@@ -72,7 +73,7 @@ async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<s
       const whole: WholeCase = {
         record,
         plan: showPlan(record),
-        needed: nearestTools(record),
+        needed: bestSet(toolSets(record.expected), record.selection?.tools.map(({ name }) => name) ?? []),
         prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
       };
       rows.add(toRow(record, number, cases.add(whole)));
