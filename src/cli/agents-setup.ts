@@ -1,7 +1,7 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
 
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
-import { type Agents, createAgents } from '../agents/agents.js';
+import { type Agents, type AgentsParts, createAgents } from '../agents/agents.js';
 import { createDefinitions } from '../agents/definitions.js';
 import { createSnapshotKeeper, parseIndexSettings, type SnapshotKeeper } from '../agents/index/kept-index.js';
 import { createKeptRules } from '../agents/kept-rules.js';
@@ -13,11 +13,10 @@ import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas, parseRetention } from '../agents/quotas.js';
-import { openRates, type RateLimiter } from '../agents/rates/rate-limiter.js';
+import { openRates } from '../agents/rates/rate-limiter.js';
 import type { McpOffers } from '../agents/sandbox/executors/offers.js';
-import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
+import { createRerank, parseRerankSettings } from '../agents/search/rerank.js';
 import { openStore } from '../agents/store/open-store.js';
-import type { Store } from '../agents/store/store.js';
 import { createCatalog } from '../core/catalog/catalog.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import { messageOf } from '../core/errors.js';
@@ -77,14 +76,10 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   }
 }
 
-interface Parts {
-  store: Store;
-  policy: PolicySource;
-  rates: RateLimiter;
-  rerank: RerankOptions | undefined;
-}
-
-async function putTogether(setup: AgentsSetup, { store, policy, rates, rerank }: Parts) {
+async function putTogether(
+  setup: AgentsSetup,
+  { store, policy, rates, rerank }: Pick<AgentsParts, 'store' | 'policy' | 'rates' | 'rerank'>,
+) {
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });

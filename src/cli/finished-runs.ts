@@ -24,7 +24,7 @@ export async function printComparison(first: string, second: string, flags: Flag
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
   const gate = await judgeBars(bars, comparison.second, second);
   if (flags.junit !== undefined) writeComparisonJUnit(comparison, gate, flags.junit);
-  if (flags.report !== undefined) await writeComparisonPage({ comparison, first, second, out: flags.report });
+  if (flags.report !== undefined) await writeComparisonPage(comparison, [first, second], flags.report);
   print(flags, { value: { ...comparison, gate }, text: withGate(renderComparison(comparison), gate) });
   setExitCode(gate);
 }

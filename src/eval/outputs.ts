@@ -40,20 +40,16 @@ async function reported(store: RunStore, summary: RunSummary): Promise<ReportedR
   return { run, records: store.records(), promptText: (hash) => prompts.get(hash) };
 }
 
-export interface ComparisonPage {
-  comparison: Comparison;
-  /** Folders of the runs. */
-  first: string;
-  second: string;
-  /** Path of the file to write. */
-  out: string;
-}
-
 /**
- * Two runs side by side, case by case.
+ * Two runs side by side, case by case, in the file `out`.
+ * @param folders of the runs
  * @throws WinnowError `not_found` where there is no run; `invalid_option` when the file can't be written
  */
-export function writeComparisonPage({ comparison, first, second, out }: ComparisonPage): Promise<void> {
+export function writeComparisonPage(
+  comparison: Comparison,
+  [first, second]: readonly [string, string],
+  out: string,
+): Promise<void> {
   const { metrics, settings } = comparison;
   return withRun(first, (before) =>
     withRun(second, async (last) => {

@@ -42,7 +42,7 @@ export interface ReportParts extends ReportedRun {
 export async function renderReport({ before, out, ...last }: ReportParts): Promise<void> {
   const reported = before ? [before, last] : [last];
   const title = reported.map(({ run }) => run.name).join(' and ');
-  const page = await readPageParts({ title: `${title} · Winnow evaluation` });
+  const page = await readPageParts(`${title} · Winnow evaluation`);
   const unfinished = `${out}.unfinished`;
   async function* pieces(): AsyncGenerator<string> {
     yield page.head;
