@@ -160,7 +160,7 @@ describe('the package', () => {
     const program = `
       const { readConsole } = await import('${folder}/adapters/console/console.js');
       const { readPageParts } = await import('${folder}/eval/report/page-parts.js');
-      console.log((await readConsole()).map(({ path }) => path).join(' '), (await readPageParts({ title: 't' })).tail.length);`;
+      console.log((await readConsole()).map(({ path }) => path).join(' '), (await readPageParts('t')).tail.length);`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: consumer });
     expect(stdout).toMatch(/^\/ .*\/console\/app\.js .*\/console\/lit-html\.js .* \d{5,}$/mu);
   });

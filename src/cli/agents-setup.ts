@@ -1,7 +1,7 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
 
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
-import { type Agents, createAgents } from '../agents/agents.js';
+import { type Agents, type AgentsParts, createAgents } from '../agents/agents.js';
 import { createDefinitions } from '../agents/definitions.js';
 import { createSnapshotKeeper, parseIndexSettings, type SnapshotKeeper } from '../agents/index/kept-index.js';
 import { createKeptRules } from '../agents/kept-rules.js';
@@ -13,11 +13,10 @@ import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas, parseRetention } from '../agents/quotas.js';
-import { openRates, type RateLimiter } from '../agents/rates/rate-limiter.js';
+import { openRates } from '../agents/rates/rate-limiter.js';
 import type { McpOffers } from '../agents/sandbox/executors/offers.js';
-import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
+import { createRerank, parseRerankSettings } from '../agents/search/rerank.js';
 import { openStore } from '../agents/store/open-store.js';
-import type { Store } from '../agents/store/store.js';
 import { createCatalog } from '../core/catalog/catalog.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import { messageOf } from '../core/errors.js';
@@ -27,7 +26,7 @@ import { openCatalog } from './catalog-setup.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
-import { readConfig, redisOf, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
+import { readConfig, redisOf, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
 import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
 
@@ -77,14 +76,10 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   }
 }
 
-interface Parts {
-  store: Store;
-  policy: PolicySource;
-  rates: RateLimiter;
-  rerank: RerankOptions | undefined;
-}
-
-async function putTogether(setup: AgentsSetup, { store, policy, rates, rerank }: Parts) {
+async function putTogether(
+  setup: AgentsSetup,
+  { store, policy, rates, rerank }: Pick<AgentsParts, 'store' | 'policy' | 'rates' | 'rerank'>,
+) {
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
@@ -151,9 +146,19 @@ async function putTogether(setup: AgentsSetup, { store, policy, rates, rerank }:
   await snapshots.restore();
   tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
   void tellFlagged(live.current().catalog, logger);
-  const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
+  const endChores = startUpkeep(choresOf(agents, { adaptation, snapshots }), logger);
+  const path = policyPathOf(setup);
+  const endWatch = path === undefined ? undefined : watchPolicy(path, { router: agents.router, logger });
   return {
-    agents: withStops(agents, { stops, last: snapshots.save }),
+    agents: {
+      ...agents,
+      async close() {
+        await endChores();
+        endWatch?.();
+        await snapshots.save();
+        await agents.close();
+      },
+    },
     planner,
     runnable,
     offers: () => executors.offers,
@@ -165,12 +170,10 @@ const REFRESH_MS = 15_000;
 const SNAPSHOT_MS = 60_000;
 const MINUTE_MS = 60_000;
 
-interface ChoreParts {
-  adaptation: AdaptationOptions;
-  snapshots: SnapshotKeeper;
-}
-
-function choresOf(agents: Agents, { adaptation, snapshots }: ChoreParts): Chore[] {
+function choresOf(
+  agents: Agents,
+  { adaptation, snapshots }: { adaptation: AdaptationOptions; snapshots: SnapshotKeeper },
+): Chore[] {
   const { learnEveryMinutes } = adaptationOptionsSchema.parse(adaptation);
   return [
     { name: 'the upkeep of sessions', everyMs: SWEEP_MS, work: agents.router.sweep },
@@ -186,28 +189,6 @@ function choresOf(agents: Agents, { adaptation, snapshots }: ChoreParts): Chore[
   ];
 }
 
-function watching(setup: AgentsSetup, { router }: Agents): (() => void)[] {
-  const path = policyPathOf(setup);
-  return path === undefined ? [] : [watchPolicy(path, { router, logger: setup.logger })];
-}
-
-interface Ending {
-  stops: readonly (() => unknown)[];
-  /** Done before the store is closed. */
-  last: () => Promise<void>;
-}
-
-function withStops(agents: Agents, { stops, last }: Ending): Agents {
-  return {
-    ...agents,
-    async close() {
-      for (const stop of stops) await stop();
-      await last();
-      await agents.close();
-    },
-  };
-}
-
 function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>): string | undefined {
   return flags.policy ?? config.policy;
 }
@@ -217,15 +198,8 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
-interface OpenOpinion {
-  /** Undefined: switched off, or no model is there to give one. */
-  readonly rerank: RerankOptions | undefined;
-  /** Closes the model, where it is one of its own. */
-  close(): Promise<void>;
-}
-
-/** The second opinion on what a search found. */
-async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
+/** The second opinion on what a search found. Undefined: switched off, or no model is there to give one. */
+async function openOpinion(setup: AgentsSetup) {
   const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
   if (!model || !callLog) return { rerank: undefined, close: async () => {} };
   const { model: _, ...given } = config.rerank ?? {};
@@ -240,15 +214,6 @@ async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
   return { rerank, close: async () => own?.close() };
 }
 
-interface WhatIsNeeded {
-  /** The catalogue with private tools; what is wrong with it goes to stderr. Default: no tools. */
-  needsTools?: boolean;
-  /** Nothing need be kept. */
-  storeIsOptional?: boolean;
-  /** What it writes may be the first of the store. Default: a store that is not there is an error. */
-  mayCreate?: boolean;
-}
-
 /** Undefined where prom-client is not installed: a server answers without figures, too. */
 async function loadMetrics(logger: Setup['logger']) {
   try {
@@ -260,15 +225,17 @@ async function loadMetrics(logger: Setup['logger']) {
   }
 }
 
-/** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
+/**
+ * @param needsTools the catalogue with private tools; what is wrong with it goes to stderr. Default: no tools
+ * @throws WinnowError `invalid_option`, `store_failed`, or what the work throws
+ */
 export async function withStoredAgents<Result>(
   flags: Pick<AgentFlags, 'store' | 'policy'> & Pick<PlanningFlags, 'config' | 'catalog'>,
   work: (agents: Agents) => Promise<Result>,
-  { needsTools = false, storeIsOptional = false, mayCreate = false }: WhatIsNeeded = {},
+  { needsTools = false }: { needsTools?: boolean } = {},
 ): Promise<Result> {
   const config = await readConfig(flags);
-  const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
-  if (place && !mayCreate) requireStoreFile(place);
+  const place = requireStorePlace(flags, config);
   const policy = await openPolicy(flags.policy ?? config.policy);
   const { stderr } = process;
   const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);

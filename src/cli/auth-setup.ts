@@ -81,14 +81,12 @@ function reachedByOthers(host: string): WinnowError {
 const TOKEN_BYTES = 32;
 const OTHERS = 0o077;
 
-/** Of this machine: made at the first start, readable by the account that runs the server alone. */
-export interface OperatorToken {
-  readonly token: string;
-  readonly path: string;
-}
-
-/** @param path default: `operator-token` in Winnow's own folder. @throws WinnowError `invalid_option` where it can't be kept */
-export async function openOperatorToken(path = join(cacheFolder(), 'operator-token')): Promise<OperatorToken> {
+/**
+ * Of this machine: made at the first start, readable by the account that runs the server alone.
+ * @param path default: `operator-token` in Winnow's own folder
+ * @throws WinnowError `invalid_option` where it can't be kept
+ */
+export async function openOperatorToken(path = join(cacheFolder(), 'operator-token')) {
   try {
     await mkdir(dirname(path), { recursive: true });
     await create(path).catch(onOld);

@@ -109,22 +109,12 @@ export interface ExecutorParts {
   logger: Pick<Logger, 'warn'>;
 }
 
-export interface OpenExecutors {
-  executors: Executor[];
-  /** How many tools of the catalogue one of them can run. */
-  runnable: number;
-  /** Changes when others would be opened for the same flags: other servers, other tools of the module in threads. */
-  fingerprint: string;
-}
-
-/** @throws WinnowError `invalid_option`, `source_failed` */
-export async function openExecutors({
-  flags,
-  config,
-  sources,
-  catalog,
-  logger,
-}: ExecutorParts): Promise<OpenExecutors> {
+/**
+ * @returns also how many tools of the catalogue one of them can run, and a fingerprint: it changes when others would be opened
+ * for the same flags, with other servers or other tools of the module in threads
+ * @throws WinnowError `invalid_option`, `source_failed`
+ */
+export async function openExecutors({ flags, config, sources, catalog, logger }: ExecutorParts) {
   const toolsModule = flags.toolsModule ?? config.toolsModule;
   const { workerModule } = config;
   requireModule('workerModule', workerModule);
@@ -134,7 +124,7 @@ export async function openExecutors({
     logger.warn({ module: toolsModule, function: name }, 'the catalogue has no builtin tool of this name');
   const servers = await findServers(sources, sourceOptions(config));
   const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
-  const executors = [
+  const executors: Executor[] = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers, {
       idleMs: config.mcpIdleMs,

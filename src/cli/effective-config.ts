@@ -18,14 +18,12 @@ import { endpointOf } from './tracing.js';
 
 type Flags = PlanningFlags & AgentFlags;
 
-export interface EffectiveConfig {
-  /** Undefined: there is none. */
-  readonly file: string | undefined;
-  readonly config: Readonly<Record<string, unknown>>;
-}
-
-/** Reads all of it but sources, and asks no server. @throws WinnowError `invalid_option` for the first thing that is wrong */
-export async function readEffective(flags: Flags): Promise<EffectiveConfig> {
+/**
+ * Reads all of it but sources, and asks no server.
+ * @returns `file` is undefined where there is none
+ * @throws WinnowError `invalid_option`, `prompt_invalid` for the first thing that is wrong
+ */
+export async function readEffective(flags: Flags): Promise<{ file: string | undefined; config: object }> {
   const config = await readConfig(flags);
   const model = modelSettings(flags, config);
   const planningModel = planningModelSettings(config, model);

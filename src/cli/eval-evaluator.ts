@@ -12,14 +12,8 @@ export interface Evaluator {
   readonly model: string;
   /** How it is asked. Undefined: the workers know. */
   readonly asked?: Settings;
-  dispatcher(parts: DispatcherParts): Dispatcher;
+  dispatcher(parts: { judging: Judging; prices: Prices | undefined; onStablePart: OnStablePart }): Dispatcher;
   close(): Promise<void>;
-}
-
-export interface DispatcherParts {
-  judging: Judging;
-  prices: Prices | undefined;
-  onStablePart: OnStablePart;
 }
 
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */

@@ -47,6 +47,12 @@ export const CASES = {
 export const GATE = {
   gate: text('--gate <bars>', 'bars for the exit code: recall@8>=0.85,precision>=0.3,noWorseThan=RUN'),
 };
+export const COMPARE = {
+  ...GATE,
+  junit: text('--junit <file>', 'write what was won and lost, and the bars'),
+  report: text('--report <file>', 'write a page with both runs side by side, and what differs in their prompts'),
+  ...JSON_OUTPUT,
+};
 export const QUEUE = {
   queue: text('--queue <url>', 'Redis between winnow eval and its workers: redis://127.0.0.1:6379; see winnow worker'),
 };

@@ -10,11 +10,6 @@ import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { isStoreName, modelPlaceOf } from './model-settings.js';
 
-export interface QueueContext {
-  onNotice: (text: string) => void;
-  signal: AbortSignal;
-}
-
 /**
  * The library of the queue is loaded only where there is one.
  * @throws WinnowError `store_failed`, `invalid_option`, `cancelled`
@@ -22,7 +17,7 @@ export interface QueueContext {
 export async function openQueueEvaluator(
   setup: EvaluationSetup,
   run: RunIdentity,
-  { onNotice, signal }: QueueContext,
+  { onNotice, signal }: { onNotice: (text: string) => void; signal: AbortSignal },
 ): Promise<Evaluator> {
   const { openQueueCommand } = await loadOptional(() => import('../eval/queue/queue-command.js'), QUEUE_PACKAGES);
   const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');

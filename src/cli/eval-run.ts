@@ -1,7 +1,6 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
-import { type BarResult, parseGate } from '../eval/gate.js';
-import { writeOutputs } from '../eval/outputs.js';
+import { parseGate } from '../eval/gate.js';
 import { openRunStore, runFile } from '../eval/run-store.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
@@ -10,11 +9,9 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
+import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
-import { printable, renderJson } from './output.js';
-import { renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
@@ -32,7 +29,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
     const end = await runInFolder(out, signals.stop, () => runSetup(setup, signals));
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);
-    await finish(out, { end, gate, json: flags.json ?? false });
+    await writeRun(out, { summary: end.summary, gate }, flags);
     if (end.failure) throw end.failure;
     if (end.summary.interrupted) throw interrupted(out);
     setExitCode(gate);
@@ -92,16 +89,4 @@ async function runCases(
     progress.stop();
     await store.close();
   }
-}
-
-interface Finish {
-  end: EvaluationEnd;
-  gate: readonly BarResult[];
-  json: boolean;
-}
-
-async function finish(out: string, { end: { summary }, gate, json }: Finish): Promise<void> {
-  const report = await writeOutputs(out, summary, gate);
-  process.stdout.write(`${json ? renderJson({ ...summary, gate }) : printable(withGate(renderRun(summary), gate))}\n`);
-  process.stderr.write(`${report}\n`);
 }

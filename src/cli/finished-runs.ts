@@ -4,26 +4,19 @@ import { WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
-import { writeComparisonJUnit, writeOutputs } from '../eval/outputs.js';
-import { renderComparisonPage } from '../eval/report/render-comparison.js';
+import { writeComparisonJUnit, writeComparisonPage } from '../eval/outputs.js';
 import { readHistory, readSummary, withRun } from '../eval/run-store.js';
-import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate } from './gate-outcome.js';
-import { printable, renderJson } from './output.js';
+import type { FlagsOf } from './command.js';
+import type { COMPARE, GATE } from './eval-options.js';
+import type { JSON_OUTPUT } from './flags.js';
+import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate, writeRun } from './gate-outcome.js';
+import { print } from './output.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
-import { renderRun } from './render-eval.js';
 
-export interface FinishedRunFlags {
-  json?: boolean;
-  gate?: string;
-}
-
-export interface ComparisonFlags extends FinishedRunFlags {
-  junit?: string;
-  report?: string;
-}
+type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
 
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
-export async function printComparison(first: string, second: string, flags: ComparisonFlags): Promise<void> {
+export async function printComparison(first: string, second: string, flags: FlagsOf<typeof COMPARE>): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   await refuseUnjudged(bars, judgedOf(await readSummary(second)));
   const comparison = await compareRuns(first, second);
@@ -31,13 +24,13 @@ export async function printComparison(first: string, second: string, flags: Comp
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
   const gate = await judgeBars(bars, comparison.second, second);
   if (flags.junit !== undefined) writeComparisonJUnit(comparison, gate, flags.junit);
-  if (flags.report !== undefined) await renderComparisonPage({ comparison, first, second, out: flags.report });
-  print(flags, { ...comparison, gate }, withGate(renderComparison(comparison), gate));
+  if (flags.report !== undefined) await writeComparisonPage(comparison, [first, second], flags.report);
+  print(flags, { value: { ...comparison, gate }, text: withGate(renderComparison(comparison), gate) });
   setExitCode(gate);
 }
 
 /** @throws WinnowError `not_found` where there is no run that can be read */
-export async function printHistory(folder: string, flags: FinishedRunFlags): Promise<void> {
+export async function printHistory(folder: string, flags: FlagsOf<typeof JSON_OUTPUT>): Promise<void> {
   const history = await readHistory(folder);
   if (history.groups.length === 0) {
     const { unreadable: issues } = history;
@@ -47,11 +40,11 @@ export async function printHistory(folder: string, flags: FinishedRunFlags): Pro
         : `. Make one: winnow eval --suite FOLDER --out ${join(folder, 'NAME')}`;
     throw new WinnowError('not_found', `There is no run in ${folder}${why}`, { issues });
   }
-  print(flags, history, renderHistory(history));
+  print(flags, { value: history, text: renderHistory(history) });
 }
 
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
-export async function writeReport(path: string, flags: FinishedRunFlags): Promise<void> {
+export async function writeReport(path: string, flags: Flags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   const earlier = await readSummary(path);
   await refuseUnjudged(bars, judgedOf(earlier));
@@ -59,12 +52,6 @@ export async function writeReport(path: string, flags: FinishedRunFlags): Promis
   const now = endedAt === undefined ? undefined : new Date(endedAt);
   const summary = await withRun(path, (store) => summarise(store, earlier, now));
   const gate = await judgeBars(bars, summary, path);
-  const report = await writeOutputs(path, summary, gate);
-  print(flags, { ...summary, gate }, withGate(renderRun(summary), gate));
-  process.stderr.write(`${report}\n`);
+  await writeRun(path, { summary, gate }, flags);
   setExitCode(gate);
-}
-
-function print(flags: FinishedRunFlags, value: unknown, text: string): void {
-  process.stdout.write(`${flags.json ? renderJson(value) : printable(text)}\n`);
 }

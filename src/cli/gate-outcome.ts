@@ -3,9 +3,11 @@ import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
 import { isOfStage } from '../eval/metrics.js';
+import { writeOutputs } from '../eval/outputs.js';
 import { readSummary, withRun } from '../eval/run-store.js';
 import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
-import { renderGate } from './render-eval.js';
+import { print } from './output.js';
+import { renderGate, renderRun } from './render-eval.js';
 
 /** What is known of a run before its first case. */
 export interface Judged {
@@ -60,6 +62,17 @@ async function whyNotBeside(run: string, { only, ids }: Judged): Promise<string 
 /** @param path folder of the run that is judged. @returns nothing where there are no bars */
 export async function judgeBars(bars: readonly Bar[], summary: RunSummary, path: string): Promise<BarResult[]> {
   return bars.length === 0 ? [] : judgeGate(bars, summary, (other) => compareRuns(other, path));
+}
+
+/** The files of a run, and the run printed with its bars. @throws WinnowError `invalid_option` where it can't be written */
+export async function writeRun(
+  out: string,
+  { summary, gate }: { summary: RunSummary; gate: readonly BarResult[] },
+  flags: { json?: boolean },
+): Promise<void> {
+  const report = await writeOutputs(out, summary, gate);
+  print(flags, { value: { ...summary, gate }, text: withGate(renderRun(summary), gate) });
+  process.stderr.write(`${report}\n`);
 }
 
 export function withGate(text: string, gate: readonly BarResult[]): string {

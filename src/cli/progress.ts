@@ -138,23 +138,15 @@ export function renderDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** The stage that a request is at, turning on a terminal; nothing where nobody watches. */
-export interface StageSpinner {
-  /** @param note what is done now, in a few words */
-  show(note: string): void;
-  /** The line is taken away. May be called again. */
-  stop(): void;
-}
-
-export function createStageSpinner(text: string, stream: Writable & { isTTY?: boolean }): StageSpinner {
-  if (!stream.isTTY) return { show: () => {}, stop: () => {} };
-  const spinner = yoctoSpinner({ text, stream }).start();
+/** The stage that a request is at, turning on a terminal until it is stopped; nothing where nobody watches. */
+export function createStageSpinner(text: string, stream: Writable & { isTTY?: boolean }) {
+  const spinner = stream.isTTY ? yoctoSpinner({ text, stream }).start() : undefined;
   return {
-    show: (note) => {
-      spinner.text = note;
+    /** @param note what is done now, in a few words */
+    show(note: string): void {
+      if (spinner) spinner.text = note;
     },
-    stop: () => {
-      spinner.stop();
-    },
+    /** May be called again. */
+    stop: () => void spinner?.stop(),
   };
 }

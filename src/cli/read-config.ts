@@ -36,8 +36,10 @@ export function redisOf({ redis }: Pick<ConfigFile, 'redis'>): string | undefine
 
 type StoreFlags = Pick<AgentFlags, 'store'>;
 
-/** Flags win over the environment, it over the file. Undefined: nothing names a store. */
-/** @throws WinnowError `invalid_option` for an address with a slip */
+/**
+ * Flags win over the environment, it over the file. Undefined: nothing names a store.
+ * @throws WinnowError `invalid_option` for an address with a slip
+ */
 export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace | undefined {
   const text = store ?? readEnvironment().store ?? config.store;
   if (text === undefined) return undefined;
@@ -46,16 +48,14 @@ export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'st
   return { file: text };
 }
 
-/** Of a server that is looked at. @throws WinnowError `invalid_option` */
+/**
+ * Of a server that is looked at. A look makes no store: an empty one would read as if nothing had happened.
+ * @throws WinnowError `invalid_option`
+ */
 export function requireStorePlace(flags: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace {
   const place = storePlaceOf(flags, config);
-  if (place) return place;
-  throw new WinnowError('invalid_option', 'Name the store of the server: --store, WINNOW_STORE or store in the file.');
-}
-
-/** A look makes no store: an empty one would read as if nothing had happened. @throws WinnowError `invalid_option` */
-export function requireStoreFile(place: StorePlace): void {
-  if (!('file' in place) || existsSync(place.file)) return;
-  const advice = 'Name that of the server: --store, WINNOW_STORE or store in the file.';
-  throw new WinnowError('invalid_option', `There is no store ${place.file}. ${advice}`);
+  if (place && (!('file' in place) || existsSync(place.file))) return place;
+  const missing = place ? `There is no store ${place.file}. ` : '';
+  const advice = 'Name the store of the server: --store, WINNOW_STORE or store in the file.';
+  throw new WinnowError('invalid_option', `${missing}${advice}`);
 }

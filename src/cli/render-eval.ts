@@ -69,6 +69,5 @@ export function renderValue(value: number | null, unit: RunMetric['unit']): stri
   if (unit === 'fraction') return value.toFixed(3);
   if (unit === 'tokens') return whole.format(value);
   if (unit === 'currency') return value.toFixed(5);
-  if (unit === 'count') return value.toFixed(2);
   return Math.abs(value) >= 1_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
 }

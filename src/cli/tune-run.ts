@@ -16,7 +16,7 @@ import { type CasesSetup, setUpCases } from './eval-setup.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { runInFolder } from './out-folder.js';
-import { printable, renderJson } from './output.js';
+import { print } from './output.js';
 import { openModels } from './set-up.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
@@ -27,7 +27,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
     for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
     const setup = await setUpCases('tune', flags, { stderr: process.stderr, signal: signals.stop });
     const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals));
-    process.stdout.write(flags.json ? `${renderJson(report)}\n` : printable(renderOutcome(report)));
+    print(flags, { value: report, text: renderOutcome(report) });
     process.stderr.write(`${join(setup.out, 'report.md')}\n`);
   } finally {
     signals.release();
@@ -89,5 +89,5 @@ function renderOutcome({ prompts }: TuneReport): string {
     ...(heldBack ? [`  held back: ${renderGain(heldBack)}`] : []),
     `  ${tried.length} candidates`,
   ]);
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }

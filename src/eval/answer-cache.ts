@@ -38,11 +38,6 @@ const completionSchema = z.object({
   logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).exactOptional(),
 });
 
-/** What was kept as JSON; undefined where it is no completion. */
-function readKeptCompletion(kept: unknown): Completion | undefined {
-  return completionSchema.safeParse(kept).data;
-}
-
 const likelyTokenSchema = z.object({
   token: z.union([z.number(), z.string()]),
   text: z.string(),
@@ -73,7 +68,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
     throwIfCancelled(request.signal);
     const { prompt, schema, maxTokens } = request;
     const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
-    const known = readKeptCompletion(await (await store.get()).recall(scope, key));
+    const known = completionSchema.safeParse(await (await store.get()).recall(scope, key)).data;
     if (known) {
       remembered.add(request);
       return known;

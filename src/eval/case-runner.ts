@@ -108,16 +108,10 @@ interface Attempt {
   readonly milliseconds: { selection: number; total: number };
 }
 
-interface AttemptOptions {
-  requestId: string;
-  only: 'select' | 'plan' | undefined;
-  signal: AbortSignal | undefined;
-}
-
 async function attempt(
   { planner, takeCalls }: RecordedPlanner,
   request: PlanRequest,
-  { requestId, only, signal }: AttemptOptions,
+  { requestId, only, signal }: Pick<Judging, 'only'> & { requestId: string; signal: AbortSignal | undefined },
 ): Promise<Attempt> {
   const events: TraceEvent[] = [];
   const startedAt = performance.now();

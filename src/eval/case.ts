@@ -179,13 +179,7 @@ function toExpected(line: CaseLine): EvaluationCase['expected'] {
     ...(given === undefined ? { argumentsUnknown: true as const } : {}),
   }));
   const edges = line.expectedEdges ?? (steps?.some((step) => !step.argumentsUnknown) ? edgesIn(steps) : undefined);
-  return {
-    tools,
-    ...(sets.length > 0 ? { alternatives: sets } : {}),
-    ...(steps ? { steps } : {}),
-    ...(edges ? { edges } : {}),
-    ...(kind ? { kind } : {}),
-  };
+  return { tools, ...known({ alternatives: sets.length > 0 ? sets : undefined, steps, edges, kind }) };
 }
 
 /** A single name is as good as any one of the expected tools: it may stand in the place of each. */

@@ -66,22 +66,28 @@ export interface EvaluationEnd {
   failure: WinnowError | undefined;
 }
 
+/** So many errors of the server in a row: it is down, and the signal fires with an error that says so. */
+export function createOutage(most: number) {
+  const down = new AbortController();
+  let errors = 0;
+  return {
+    signal: down.signal,
+    see({ error }: CaseRecord): void {
+      errors = error ? errors + 1 : 0;
+      if (!error || errors < most) return;
+      const last = `the last with ${error.code}: ${error.message}`;
+      down.abort(new WinnowError('model_failed', `${errors} cases in a row failed, ${last} Go on with --resume.`));
+    },
+  };
+}
+
 const NEVER = new AbortController().signal;
-/** So many errors of the server in a row end the run: it is down. */
 const MAX_ERRORS_IN_A_ROW = 20;
 
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
   const { store, start, stop = NEVER, cancel = NEVER } = options;
-  const down = new AbortController();
-  let errorsInARow = 0;
+  const outage = createOutage(MAX_ERRORS_IN_A_ROW);
   let failure: WinnowError | undefined;
-  const see = ({ error }: CaseRecord): void => {
-    errorsInARow = error ? errorsInARow + 1 : 0;
-    if (!error || errorsInARow < MAX_ERRORS_IN_A_ROW || down.signal.aborted) return;
-    const message = `${errorsInARow} cases in a row failed, the last with ${error.code}: ${error.message} Continue with --resume.`;
-    failure = new WinnowError('model_failed', message);
-    down.abort();
-  };
   // What a process that is killed leaves says with what the run was begun.
   await store.saveSummary(toSummary(start, { all: createTally().facts(), ofSuites: [] }));
   try {
@@ -89,10 +95,10 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
       async keep(records) {
         for (const record of await store.keep(records)) {
           options.onRecord?.(record);
-          see(record);
+          outage.see(record);
         }
       },
-      stop: AbortSignal.any([stop, cancel, down.signal]),
+      stop: AbortSignal.any([stop, cancel, outage.signal]),
       cancel,
     });
     throwIfCancelled(cancel);
@@ -101,7 +107,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     if (!cancel.aborted) failure = error;
   }
   const summary = await summarise(store, start);
-  return { summary, failure };
+  return { summary, failure: failure ?? outage.signal.reason };
 }
 
 /** All first tries before the second ones: an interrupted run has seen every case once, as far as it came. */

@@ -10,8 +10,8 @@ import type { Comparison } from './compare.js';
 import type { BarResult } from './gate.js';
 import { METRICS, SCORES } from './metrics.js';
 import type { CaseRecord } from './record.js';
-import { renderReport, toWriteError } from './report/render-report.js';
-import { withRun } from './run-store.js';
+import { type ReportedRun, renderReport, toWriteError } from './report/render-report.js';
+import { type RunStore, withRun } from './run-store.js';
 import type { RunSummary } from './run-summary.js';
 
 /** @returns the path of the page. @throws WinnowError `invalid_option` when it can't be written */
@@ -26,18 +26,37 @@ export function writeOutputs(path: string, summary: RunSummary, gate: readonly B
     await write('cases.jsonl', lines());
     await writeCsv(store.records(), summary, join(path, 'cases.csv'));
     await write('junit.xml', junitOf(summary, store.records, gate));
-    const prompts = await store.prompts();
     const out = join(path, 'report.html');
-    await renderReport({
-      run: { ...summary, scores: Object.fromEntries(METRICS) },
-      records: store.records(),
-      promptText: (hash) => prompts.get(hash),
-      out,
-    });
+    await renderReport({ ...(await reported(store, summary)), out });
     return out;
   }).catch((error) => {
     throw toWriteError(error);
   });
+}
+
+async function reported(store: RunStore, summary: RunSummary): Promise<ReportedRun> {
+  const prompts = await store.prompts();
+  const run = { ...summary, scores: Object.fromEntries(METRICS) };
+  return { run, records: store.records(), promptText: (hash) => prompts.get(hash) };
+}
+
+/**
+ * Two runs side by side, case by case, in the file `out`.
+ * @param folders of the runs
+ * @throws WinnowError `not_found` where there is no run; `invalid_option` when the file can't be written
+ */
+export function writeComparisonPage(
+  comparison: Comparison,
+  [first, second]: readonly [string, string],
+  out: string,
+): Promise<void> {
+  const { metrics, settings } = comparison;
+  return withRun(first, (before) =>
+    withRun(second, async (last) => {
+      const earlier = { ...(await reported(before, comparison.first)), comparison: { metrics, settings } };
+      return renderReport({ ...(await reported(last, comparison.second)), before: earlier, out });
+    }),
+  );
 }
 
 const FACTS = ['id', 'suite', 'repeat', 'lang', 'tags', 'query', 'outcome', 'cause', 'expected', 'got', 'kind'];

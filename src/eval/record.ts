@@ -29,11 +29,11 @@ const expectedSchema = z.object({
 });
 
 /** Of an argument; the last three are wrong. */
-const ARGUMENT_VERDICTS = [
+const verdictSchema = z.enum([
   ...(['same', 'form', 'accepted', 'default', 'optional', 'unjudged'] as const),
   ...(['different', 'missing', 'extra'] as const),
-] as const;
-export type ArgumentVerdict = (typeof ARGUMENT_VERDICTS)[number];
+]);
+export type ArgumentVerdict = z.infer<typeof verdictSchema>;
 
 /** The plan beside the expected one, as the scores count it. */
 const comparisonSchema = z.object({
@@ -47,7 +47,7 @@ const comparisonSchema = z.object({
       expected: z.int().min(0).optional().describe('Place among the expected steps; absent: a step too many.'),
       got: z.int().min(0).optional().describe('Place in the plan; absent: the step is missing.'),
       arguments: z
-        .record(z.string(), z.enum(ARGUMENT_VERDICTS))
+        .record(z.string(), verdictSchema)
         .describe(
           'form: the same value written otherwise; accepted: another that counts as right; default: left out, or added, at ' +
             'the value that the tool takes by itself; optional: left out where it may be; unjudged: the case does not tell.',

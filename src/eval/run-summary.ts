@@ -9,7 +9,7 @@ export interface MetricMeaning {
   /** For people, for example "Recall at 8". */
   readonly label: string;
   readonly group: 'selection' | 'plan' | 'cost' | 'time';
-  readonly unit: 'fraction' | 'count' | 'tokens' | 'currency' | 'milliseconds';
+  readonly unit: 'fraction' | 'tokens' | 'currency' | 'milliseconds';
   /** none: it says what happened, not whether that is good. */
   readonly better: 'higher' | 'lower' | 'none';
   /** A run is judged by it first. */

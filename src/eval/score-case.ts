@@ -2,7 +2,7 @@
 import type { Selection } from '../core/result.js';
 import type { CompareOptions } from './compare-steps.js';
 import { type PlanFault, scorePlan } from './plan-scores.js';
-import type { CaseRecord, PlanComparison } from './record.js';
+import type { CaseRecord } from './record.js';
 import { type Scores, scoreSelection } from './selection-scores.js';
 import { toolSets } from './variants.js';
 
@@ -21,29 +21,19 @@ export interface Outcome extends CompareOptions {
   wasShown?: ((name: string) => boolean) | undefined;
 }
 
-export interface Verdict {
-  scores: Scores;
-  cause: string | undefined;
-  /** Undefined where no plan was to be judged. */
-  comparison: PlanComparison | undefined;
-}
-
-/** `schemaTokensSaved`: 1 - tokens of the schemas of the tools handed on / tokens of those of all visible tools. */
-export function scoreCase(outcome: Outcome): Verdict {
+/** No comparison where no plan was to be judged. `schemaTokensSaved`: 1 - tokens of the schemas of the tools handed on / tokens of those of all visible tools. */
+export function scoreCase(outcome: Outcome) {
   const { expected, selection, result, schemaTokens } = outcome;
   const plan = result ? scoreResult(outcome, result) : undefined;
   const right = plan ? plan.right : selectionRight(expected, selection);
   const cause = right === 1 || right === null ? undefined : (causeOf(outcome) ?? plan?.cause ?? 'wrong-tools');
-  return {
-    scores: {
-      right,
-      ...(selection ? scoreSelection(expected, selection) : {}),
-      ...plan?.scores,
-      schemaTokensSaved: schemaTokens.all > 0 ? 1 - schemaTokens.loaded / schemaTokens.all : null,
-    },
-    cause,
-    comparison: plan?.comparison,
+  const scores: Scores = {
+    right,
+    ...(selection ? scoreSelection(expected, selection) : {}),
+    ...plan?.scores,
+    schemaTokensSaved: schemaTokens.all > 0 ? 1 - schemaTokens.loaded / schemaTokens.all : null,
   };
+  return { scores, cause, comparison: plan?.comparison };
 }
 
 /** Selection alone is right when all needed tools are handed on; where none is, when none was picked. */
@@ -54,7 +44,7 @@ function selectionRight(expected: Outcome['expected'], selection: Selection | un
 }
 
 /** What a case wants where it does not say: a plan, or none where no tool fits. */
-export function expectedKind({ kind, tools }: Outcome['expected']): NonNullable<Outcome['expected']['kind']> {
+function expectedKind({ kind, tools }: Outcome['expected']): NonNullable<Outcome['expected']['kind']> {
   return kind ?? (tools.length > 0 ? 'plan' : 'unplannable');
 }
 

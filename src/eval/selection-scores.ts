@@ -55,7 +55,7 @@ function recallOf(sets: readonly string[][], names: readonly string[]): number {
 }
 
 /** The set that is there to the largest share; of such, the one with the most tools there. */
-function bestSet(sets: readonly string[][], names: readonly string[]): string[] {
+export function bestSet(sets: readonly string[][], names: readonly string[]): string[] {
   const shareOf = (set: readonly string[]) =>
     (set.length === 0 ? 0 : hitsOf(set, names) / set.length) * 1_000 + hitsOf(set, names);
   return sets.reduce((best, set) => (shareOf(set) > shareOf(best) ? set : best));

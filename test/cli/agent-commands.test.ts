@@ -453,7 +453,7 @@ it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['te
   async (...words) => {
     await expect(run(...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');
     const file = at('typo.db');
-    const message = `There is no store ${file}. Name that of the server: --store, WINNOW_STORE or store in the file.`;
+    const message = `There is no store ${file}. Name the store of the server: --store, WINNOW_STORE or store in the file.`;
     await expect(run(...words, '--store', file)).rejects.toMatchObject({ code: 'invalid_option', message });
     expect(existsSync(file)).toBe(false);
   },

@@ -339,7 +339,7 @@ describe('a run', () => {
     const { keys, failure } = await evaluated({ run, count: 25, jobs: 1 });
     expect(keys).toHaveLength(20);
     expect(failure?.message).toMatch(
-      /20 cases in a row failed, the last with model_unavailable: refused Continue with --resume/u,
+      /20 cases in a row failed, the last with model_unavailable: refused Go on with --resume/u,
     );
   });
 

@@ -1,6 +1,6 @@
 /** `winnow config`: every key of the configuration file, whether a file is usable, and what then holds, without a secret. */
 import type { Command } from 'commander';
-import { command, type FlagsOf, group, toggle } from '../command.js';
+import { command, group, toggle } from '../command.js';
 import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
 import { colours, print } from '../output.js';
 
@@ -44,16 +44,14 @@ export function configCommand(): Command {
       about: 'what holds: flags over environment over file over defaults, as YAML; secrets are masked',
       flags: FLAGS,
       examples: ['winnow config print -c winnow.yaml', 'winnow config print --store agents.db --json'],
-      run: (_, flags) => printEffective(flags),
+      async run(_, flags) {
+        const { readEffective } = await import('../effective-config.js');
+        const { stringify } = await import('yaml');
+        const { config } = await readEffective(flags);
+        print(flags, { value: config, text: stringify(config, { lineWidth: 0 }).trimEnd() });
+      },
     }),
   ]);
-}
-
-async function printEffective(flags: FlagsOf<typeof FLAGS>): Promise<void> {
-  const { readEffective } = await import('../effective-config.js');
-  const { stringify } = await import('yaml');
-  const { config } = await readEffective(flags);
-  print(flags, { value: config, text: stringify(config, { lineWidth: 0 }).trimEnd() });
 }
 
 function keysCommand(): Command {
@@ -86,7 +84,7 @@ async function nearKeys(word: string, rows: readonly OptionRow[]): Promise<strin
 }
 
 /** A group of keys is told by its keys; one without words of its own has those of its group. */
-export function rowsOf({ properties = {}, description: ofGroup = '' }: Shape, before = ''): OptionRow[] {
+function rowsOf({ properties = {}, description: ofGroup = '' }: Shape, before = ''): OptionRow[] {
   return Object.entries(properties).flatMap(([name, shape]) => {
     const key = `${before}${name}`;
     const { description = ofGroup, default: byDefault, items } = shape;

@@ -1,8 +1,8 @@
 /** `winnow eval`: measures selection and plans on cases, compares runs, and looks at those that are there. */
 import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
-import { command, text } from '../command.js';
-import { EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
+import { command } from '../command.js';
+import { COMPARE, EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
 import { JSON_OUTPUT } from '../flags.js';
 
 export function evalCommand(): Command {
@@ -35,12 +35,7 @@ function compareCommand(): Command {
     name: 'compare',
     words: '<first> <second>',
     about: 'two runs case by case: what was won, what was lost, and whether it is more than chance',
-    flags: {
-      ...GATE,
-      junit: text('--junit <file>', 'write what was won and lost, and the bars'),
-      report: text('--report <file>', 'write a page with both runs side by side, and what differs in their prompts'),
-      ...JSON_OUTPUT,
-    },
+    flags: COMPARE,
     examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8" --report both.html'],
     async run([first = '', second = ''], flags) {
       const { printComparison } = await import('../finished-runs.js');

@@ -90,13 +90,10 @@ async function toRequest(words: string, flags: Flags): Promise<PlanRequest> {
 /** Where no terminal shows the stages. */
 const PATIENCE = 'The local model reads the tools: the first request on a catalogue takes a minute or more.\n';
 
-interface Parts {
-  flags: Flags;
-  answer: Answer;
-  signal: AbortSignal;
-}
-
-async function answerRequest(request: PlanRequest, { flags, answer, signal }: Parts): Promise<void> {
+async function answerRequest(
+  request: PlanRequest,
+  { flags, answer, signal }: { flags: Flags; answer: Answer; signal: AbortSignal },
+): Promise<void> {
   const { setUp } = await import('../set-up.js');
   const { exampleNotice } = await import('../load-tools.js');
   const { modelSettings } = await import('../model-settings.js');

@@ -78,13 +78,10 @@ async function open(flags: Flags, signal: AbortSignal) {
   return openAgents({ ...(await readTools(flags, { signal, stderr: process.stderr })), flags });
 }
 
-interface Start {
-  path: string | undefined;
-  flags: Flags;
-  signal: AbortSignal;
-}
-
-async function start(agents: Agents, { path, flags, signal }: Start): Promise<PlanRun> {
+async function start(
+  agents: Agents,
+  { path, flags, signal }: { path: string | undefined; flags: Flags; signal: AbortSignal },
+): Promise<PlanRun> {
   const { resumePlanInputSchema, runPlanInputSchema } = await import('../../agents/runs/plan-runs.js');
   const { parseInput } = await import('../../core/parse.js');
   const { plans, router } = agents;

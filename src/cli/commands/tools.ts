@@ -146,10 +146,9 @@ async function withDefinitions<Result>(
   const { openStore } = await import('../../agents/store/open-store.js');
   const { createAuditWriter } = await import('../../agents/ledger.js');
   const { loadTools } = await import('../load-tools.js');
-  const { readConfig, requireStoreFile, requireStorePlace } = await import('../read-config.js');
+  const { readConfig, requireStorePlace } = await import('../read-config.js');
   const config = await readConfig(flags);
   const place = requireStorePlace(flags, config);
-  requireStoreFile(place);
   const { catalog } = (await loadTools(flags, config, { stderr: process.stderr })).loaded;
   const store = await openStore(place);
   try {

@@ -14,15 +14,8 @@ function ofReport(name: string): string {
   return `eval/report/page/${name}`;
 }
 
-export interface PageParts {
-  /** All before the data. */
-  readonly head: string;
-  /** All after them, with the script. */
-  readonly tail: string;
-}
-
-/** @throws WinnowError `internal` when a file of the page is missing or cannot be joined. */
-export async function readPageParts({ title }: { title: string }): Promise<PageParts> {
+/** All before the data, and all after them. @throws WinnowError `internal` when a file of the page is missing or can't be joined */
+export async function readPageParts(title: string) {
   const styles = Promise.all(STYLES.map(readPageFile));
   const read = [readPageFile(ofReport('page.html')), styles.then((all) => all.join('\n')), joinScripts()] as const;
   const [template, style, script] = await Promise.all(read);

@@ -3,16 +3,17 @@
  * one block of each kind is in memory, so the number of cases does not matter. The file appears when it is whole.
  */
 import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { WinnowError } from '../../core/errors.js';
 import type { CaseRecord } from '../record.js';
+import { bestSet } from '../selection-scores.js';
+import { toolSets } from '../variants.js';
 import { readPageParts } from './page-parts.js';
 import {
-  nearestTools,
   type Place,
   type ReportComparison,
   type ReportData,
@@ -27,7 +28,7 @@ export interface ReportedRun {
   /** In the order in which the page lists them. */
   records: Iterable<CaseRecord> | AsyncIterable<CaseRecord>;
   /** The stable part of a prompt by its hash; undefined where it was not kept: the page then says so. */
-  promptText: (hash: string) => string | undefined | Promise<string | undefined>;
+  promptText: (hash: string) => string | undefined;
 }
 
 export interface ReportParts extends ReportedRun {
@@ -37,23 +38,16 @@ export interface ReportParts extends ReportedRun {
   out: string;
 }
 
-export interface ReportFacts {
-  /** Records written. */
-  records: number;
-  bytes: number;
-}
-
 /** @throws WinnowError `invalid_option` when the file cannot be written. */
-export async function renderReport({ before, out, ...last }: ReportParts): Promise<ReportFacts> {
+export async function renderReport({ before, out, ...last }: ReportParts): Promise<void> {
   const reported = before ? [before, last] : [last];
   const title = reported.map(({ run }) => run.name).join(' and ');
-  const page = await readPageParts({ title: `${title} · Winnow evaluation` });
-  const facts = { records: 0 };
+  const page = await readPageParts(`${title} · Winnow evaluation`);
   const unfinished = `${out}.unfinished`;
   async function* pieces(): AsyncGenerator<string> {
     yield page.head;
     yield embedJson({ runs: reported.map(({ run }) => run), ...(before && { comparison: before.comparison }) });
-    yield* renderBlocks(reported, facts);
+    yield* renderBlocks(reported);
     yield page.tail;
   }
   try {
@@ -63,25 +57,23 @@ export async function renderReport({ before, out, ...last }: ReportParts): Promi
     await rm(unfinished, { force: true });
     throw toWriteError(error, out);
   }
-  return { ...facts, bytes: (await stat(out)).size };
 }
 
 /** A case goes into a block of cases, what the list needs of it into one of rows, each stable part once. */
-async function* renderBlocks(reported: readonly ReportedRun[], facts: { records: number }): AsyncGenerator<string> {
+async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<string> {
   const [cases, rows, prompts] = [createPacker('cases'), createPacker('rows'), createPacker('prompts')];
   const promptPlaces = new Map<string, Place | null>();
   for (const [number, { records, promptText }] of reported.entries()) {
     for await (const record of records) {
-      facts.records += 1;
       for (const { system } of record.calls) {
         if (promptPlaces.get(system)) continue;
-        const text = await promptText(system);
+        const text = promptText(system);
         promptPlaces.set(system, text === undefined ? null : prompts.add(text));
       }
       const whole: WholeCase = {
         record,
         plan: showPlan(record),
-        needed: nearestTools(record),
+        needed: bestSet(toolSets(record.expected), record.selection?.tools.map(({ name }) => name) ?? []),
         prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
       };
       rows.add(toRow(record, number, cases.add(whole)));

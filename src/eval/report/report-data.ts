@@ -88,12 +88,3 @@ export function stateOf({ outcome, scores }: Pick<CaseRecord, 'outcome' | 'score
   if (typeof scores.right !== 'number') return 'unjudged';
   return scores.right === 1 ? 'right' : 'wrong';
 }
-
-/** The first where several are as near. */
-export function nearestTools({ expected, selection }: Pick<CaseRecord, 'expected' | 'selection'>): readonly string[] {
-  const names = new Set(selection?.tools.map(({ name }) => name));
-  const shareOf = (set: readonly string[]) =>
-    set.length === 0 ? Number(names.size === 0) : set.filter((name) => names.has(name)).length / set.length;
-  const sets = [expected.tools, ...(expected.alternatives ?? [])];
-  return sets.reduce((best, set) => (shareOf(set) > shareOf(best) ? set : best));
-}

@@ -80,8 +80,6 @@ export function orderCandidates(
   });
 }
 
-export type ExampleOf = (one: EvaluationCase) => string | undefined;
-
 /**
  * A case as a worked example: what the model is asked, and the right answer in the form that it must have. Undefined where
  * the case does not tell the whole right answer (a question or a refusal in whose words?), names a tool that is not in the
@@ -91,7 +89,7 @@ export function createExamples({
   prompt,
   catalogs,
   options,
-}: Pick<Round, 'prompt' | 'catalogs' | 'options'>): ExampleOf {
+}: Pick<Round, 'prompt' | 'catalogs' | 'options'>): (one: EvaluationCase) => string | undefined {
   const known = new Map(
     [...catalogs].map(([suite, { tools }]) => {
       const { labelOf } = createLabels(tools);

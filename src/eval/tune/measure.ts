@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { throwIfCancelled, WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import type { CaseJob, CaseRunner } from '../case-runner.js';
-import { createLocalDispatcher } from '../evaluate.js';
+import { createLocalDispatcher, createOutage } from '../evaluate.js';
 import { isOfStage, meaningOf, SCORES } from '../metrics.js';
 import type { CaseRecord } from '../record.js';
 import type { OnStablePart } from '../suite.js';
@@ -58,8 +58,7 @@ export function createMeasurer(parts: MeasurerParts): Measure {
     const run = parts.createRunner(variant, file, (hash, text) => {
       if (!stableParts.has(hash)) stableParts.set(hash, parts.countTokens(text));
     });
-    const down = new AbortController();
-    let errors = 0;
+    const outage = createOutage(MAX_ERRORS_IN_A_ROW);
     let begun = 0;
     async function* queue(): AsyncGenerator<CaseJob> {
       for (const one of missing) {
@@ -70,14 +69,9 @@ export function createMeasurer(parts: MeasurerParts): Measure {
     }
     const see = async (record: CaseRecord) => {
       const { id, error } = record;
-      errors = error ? errors + 1 : 0;
-      if (error) {
-        if (budget.exhausted.aborted) return;
-        parts.onError(record);
-        const message = `${errors} cases in a row failed, the last with ${error.code}: ${error.message} Go on with --resume.`;
-        if (errors >= MAX_ERRORS_IN_A_ROW) down.abort(new WinnowError('model_failed', message));
-        return;
-      }
+      if (error && budget.exhausted.aborted) return;
+      outage.see(record);
+      if (error) return parts.onError(record);
       const measured = toMeasured(record, parts, stableParts);
       found.set(id, measured);
       await budget.keep(keyOf(id), measured, measured.calls);
@@ -86,11 +80,11 @@ export function createMeasurer(parts: MeasurerParts): Measure {
       keep: async (records) => {
         for (const record of records) await see(record);
       },
-      stop: AbortSignal.any([stop, cancel, budget.exhausted, down.signal]),
+      stop: AbortSignal.any([stop, cancel, budget.exhausted, outage.signal]),
       cancel,
     });
     throwIfCancelled(stop);
-    if (down.signal.aborted) throw down.signal.reason;
+    outage.signal.throwIfAborted();
     if (budget.exhausted.aborted || begun < missing.length) throw new BudgetEnded();
     return found;
   };

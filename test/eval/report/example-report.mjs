@@ -2,6 +2,7 @@
  * Writes a report of a generated run, to look at and to measure; with a fourth argument also a picture of its head above that of an opened case:
  * `node --import ./test/support/typescript-loader.mjs test/eval/report/example-report.mjs OUT.html [CASES] [REPEATS] [PICTURE.png]`
  */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { renderReport } from '../../../src/eval/report/render-report.ts';
@@ -15,10 +16,10 @@ const started = Date.now();
 const generated = generateRun({ cases: Number(cases), repeats: Number(repeats) });
 const sample = [...generateRun({ cases: Math.min(Number(cases), 2000) }).records()];
 const run = describeRun(sample, { planned: Number(cases) * Number(repeats) });
-const facts = await renderReport({ run, records: generated.records(), promptText: generated.promptText, out });
+await renderReport({ run, records: generated.records(), promptText: generated.promptText, out });
 const seconds = (Date.now() - started) / 1000;
 const megabytesOfMemory = Math.round(process.resourceUsage().maxRSS / 1024);
-process.stdout.write(`${JSON.stringify({ ...facts, seconds, megabytesOfMemory })}\n`);
+process.stdout.write(`${JSON.stringify({ bytes: statSync(out).size, seconds, megabytesOfMemory })}\n`);
 
 /** The top of the page, or of an opened case, as the browser shows it. */
 async function shoot(browser, { hash, ready, height }) {

@@ -5,10 +5,12 @@ import fc from 'fast-check';
 import { createTally } from '../../../src/eval/metrics.js';
 import { scorePlan } from '../../../src/eval/plan-scores.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import { nearestTools, stateOf, toRow } from '../../../src/eval/report/report-data.js';
+import { stateOf, toRow } from '../../../src/eval/report/report-data.js';
 import { showPlan } from '../../../src/eval/report/show-plan.js';
+import { bestSet } from '../../../src/eval/selection-scores.js';
+import { toolSets } from '../../../src/eval/variants.js';
 import type { ShownStep } from '../../../src/page/shown-step.js';
-import { aRecord, aSelection, steps } from '../setup.js';
+import { aRecord, steps } from '../setup.js';
 import { createRecord } from './generated-run.js';
 
 const EXPECTED: CaseRecord['expected'] = {
@@ -203,6 +205,6 @@ describe('the needed tools', () => {
     [['z'], ['a', 'b']],
   ])('of a case that got %j are the accepted set to which it came nearest', (got, needed) => {
     const expected = { tools: ['a', 'b'], alternatives: [['a', 'c'], ['d']] };
-    expect(nearestTools({ expected, selection: aSelection(got) })).toEqual(needed);
+    expect(bestSet(toolSets(expected), got)).toEqual(needed);
   });
 });
