@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { parseInput } from '../../../core/parse.js';
 import { type Identity, unauthenticated } from '../auth/authenticate.js';
+import { requireOperator } from '../caller.js';
 import type { Named, Operation } from '../openapi.js';
 
 interface Description extends Omit<Operation, 'body' | 'query'> {
@@ -13,6 +14,8 @@ interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly status?: 200 | 201;
   /** Of an answer with `ok: false`. Default: as any other. */
   readonly refusedStatus?: 200;
+  /** It is about all users: to others than operators there is no such thing. Default: false. */
+  readonly isForOperators?: boolean;
   /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
   readonly needsProof?: boolean;
   /** Longest body, in bytes. Default: that of the server. */
@@ -63,6 +66,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
   return {
     ...spec,
     async respond({ body, query, identity: { caller, isProven }, ...raw }) {
+      if (spec.isForOperators) requireOperator(caller);
       if (spec.needsProof && !isProven) throw unauthenticated(NEEDS_PROOF);
       return handle({
         ...raw,

@@ -3,11 +3,11 @@
  * shows it decides to whom.
  */
 import { NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
-import { type McpRefusal, type McpSession, readFailure } from './mcp-session.js';
+import type { McpRefusal, McpSession } from './mcp-session.js';
 import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
 export async function askForOffer(
-  { client, tokens }: Pick<McpSession, 'client' | 'tokens'>,
+  { client, refusalOf }: Pick<McpSession, 'client' | 'refusalOf'>,
   { method, params = {} }: McpOfferRequest,
   signal: AbortSignal,
 ): Promise<McpOffered | McpRefusal> {
@@ -25,7 +25,7 @@ export async function askForOffer(
     });
     return { ok: true, result: { [items]: all } };
   } catch (error) {
-    return readFailure(error, tokens);
+    return refusalOf(error);
   }
 }
 

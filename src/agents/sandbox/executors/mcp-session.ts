@@ -17,13 +17,12 @@ import {
 import { z } from 'zod';
 import {
   type AskedByServer,
-  adviceOnTokens,
   type ConnectOptions,
   connect,
   EndlessList,
-  failureReason,
   NO_TIMEOUT_MS,
   statusOf,
+  type Told,
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
@@ -58,8 +57,8 @@ export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | '
 
 export interface McpSession {
   readonly client: Client;
-  /** Of a server with `oauth`. */
-  readonly tokens: McpSessionOptions['tokens'];
+  /** What was thrown by a request of the client. */
+  refusalOf(error: unknown): McpRefusal;
   /** In which the server answered; the next connection need not try others. */
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
@@ -80,14 +79,15 @@ export interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const news = createNews();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
-  const { client, way, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
   };
   return {
     client,
-    tokens: known.tokens,
+    refusalOf,
     way,
     isOpen: () => isOpen,
     noteUser: news.noteUser,
@@ -111,7 +111,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
         }
         return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };
       } catch (error) {
-        return readFailure(error, known.tokens);
+        return refusalOf(error);
       } finally {
         listening.stop();
       }
@@ -201,11 +201,10 @@ function createNews(): News {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-export function readFailure(error: unknown, tokens: McpSessionOptions['tokens']): McpRefusal {
-  const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => ({ ok: false, kind, reason });
+function readFailure(error: unknown, { reason: told, advice }: Told): McpRefusal {
+  const end = (kind: McpRefusal['kind'], reason = told): McpRefusal => ({ ok: false, kind, reason });
   const status = statusOf(error);
-  const advice = adviceOnTokens(error, tokens);
-  if (advice !== undefined) return end('unauthorized', `${failureReason(error)}. ${advice}.`);
+  if (advice !== undefined) return end('unauthorized', `${told}. ${advice}.`);
   if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
   // By the specification of MCP, 404 says that the session has ended and must be opened anew.
   if (status === 404) return end('not_sent');
