@@ -18,6 +18,8 @@ interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly isForOperators?: boolean;
   /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
   readonly needsProof?: boolean;
+  /** It may wait for a model, and so takes a place of `server.concurrency`, as all that streams. Default: false. */
+  readonly takesPlace?: boolean;
   /** Longest body, in bytes. Default: that of the server. */
   readonly bodyLimitBytes?: number;
 }
