@@ -119,7 +119,7 @@ export function createServer({
   app.after(() => {
     addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError });
     addToolRoutes(app, planner, conceal);
-    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, stop });
+    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, gate, stop });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
     addPageRoutes(app, parts.pages ?? []);

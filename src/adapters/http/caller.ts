@@ -27,13 +27,7 @@ export function visibleQuery<Query extends { user?: string | undefined }>(
   caller: Caller | undefined,
   seesAll = isOperator(caller),
 ): Query | undefined {
-  return seesAll ? query : ownQuery(query, caller);
-}
-
-function ownQuery<Query extends { user?: string | undefined }>(
-  query: Query,
-  caller: Caller | undefined,
-): (Query & { user: string }) | undefined {
+  if (seesAll) return query;
   const user = caller?.user;
   return user === undefined || (query.user !== undefined && query.user !== user) ? undefined : { ...query, user };
 }

@@ -1,4 +1,5 @@
 /** What one user may take of a server, so that the others have theirs. */
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,8 +8,10 @@ import { streamEvents } from '../../../src/adapters/http/answer-work.js';
 import { createGate } from '../../../src/adapters/http/gate.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import { createRerank, parseRerankSettings } from '../../../src/agents/search/rerank.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { PlanRunRecord, Store } from '../../../src/agents/store/store.js';
+import { createScriptedModel } from '../../support/scripted-model.js';
 import { startAgentServer } from './agents/setup.js';
 
 it('the gate keeps three quarters of its places from any one user', async () => {
@@ -43,6 +46,44 @@ it('a user with as many open sessions as allowed is told so, and others are not'
   await ask(`DELETE /v1/sessions/${body.id}`, undefined, { user: 'ann' });
   expect((await open('ann')).status).toBe(201);
 });
+
+it('searches that wait for a model take places of the server, and of their user no more than the share', async () => {
+  const { complete, isAsked, end } = createWaitingModel();
+  const model = { ...createScriptedModel(), complete };
+  const rerank = createRerank(model, { settings: parseRerankSettings({ enabled: true }), onFailure: () => {} });
+  const { ask } = await startAgentServer({ more: { rerank }, options: { concurrency: 8 } });
+  const search = async (user: string) => {
+    const { body } = await ask('POST /v1/sessions', {}, { user });
+    return async () => (await ask(`POST /v1/sessions/${body.id}/search`, { query: 'file' }, { user })).status;
+  };
+  const [ofMallory, ofBob] = [await search('mallory'), await search('bob')];
+  const waiting = [ofMallory(), ofMallory()];
+  await isAsked(2);
+  expect(await ofMallory()).toBe(429);
+  waiting.push(ofBob());
+  await isAsked(3);
+  end();
+  expect(await Promise.all(waiting)).toEqual([200, 200, 200]);
+});
+
+/** It answers nothing until the end, and then fails. */
+function createWaitingModel() {
+  const asked = new EventEmitter();
+  const waiting: ((error: Error) => void)[] = [];
+  return {
+    complete: () =>
+      new Promise<never>((_, reject) => {
+        waiting.push(reject);
+        asked.emit('asked');
+      }),
+    async isAsked(times: number) {
+      while (waiting.length < times) await once(asked, 'asked');
+    },
+    end() {
+      for (const reject of waiting) reject(new Error('it is over'));
+    },
+  };
+}
 
 const STREAM = {
   event: 'step',

@@ -6,7 +6,7 @@ import type { Agents } from '../../../agents/agents.js';
 import type { Caller } from '../../../agents/contracts.js';
 import { refuseInputSchema } from '../../../agents/records.js';
 import { WinnowError } from '../../../core/errors.js';
-import { isOperator, requireOperator } from '../caller.js';
+import { isOperator } from '../caller.js';
 import { BY, withDecider } from './approval-routes.js';
 import { type Route, route } from './route.js';
 
@@ -46,11 +46,9 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       path: `${BASE}/learn`,
       operationId: 'learn',
       summary: 'Look at use anew, as it happens now and then by itself; for operators',
+      isForOperators: true,
       answer: { name: 'Learnt', schema: z.object({ entries: z.int().describe('That are new or have changed.') }) },
-      handle({ caller }) {
-        requireOperator(caller);
-        return adaptation.learn();
-      },
+      handle: () => adaptation.learn(),
     }),
     route({
       method: 'GET',
@@ -65,15 +63,13 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       path: `${BASE}/:id/approve`,
       operationId: 'approveLearnt',
       summary: 'Let a proposal have its effect; for operators, and never for the person from whose use it comes',
+      isForOperators: true,
       description: BY,
       needsProof: true,
       body: DECISION,
       withCaller: withDecider,
       answer: VIEW,
-      async handle({ id, body, caller }) {
-        requireOperator(caller);
-        return toLearntView(await adaptation.approve(await adaptation.find(id), body.by.user));
-      },
+      handle: async ({ id, body }) => toLearntView(await adaptation.approve(await adaptation.find(id), body.by.user)),
     }),
     route({
       method: 'POST',

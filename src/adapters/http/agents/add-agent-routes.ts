@@ -1,8 +1,10 @@
 /** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
 import type { FastifyInstance } from 'fastify';
 import type { Agents } from '../../../agents/agents.js';
+import { accountOf } from '../../../agents/contracts.js';
 import { WinnowError } from '../../../core/errors.js';
 import { type AnswerWork, leavingOf } from '../answer-work.js';
+import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
@@ -17,6 +19,7 @@ import { sessionRoutes } from './session-routes.js';
 export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
   routes: readonly Route[];
   answerWork: AnswerWork;
+  gate: Gate;
   stop: Stop;
 }
 
@@ -35,12 +38,9 @@ export function agentRoutes(agents: Agents): Route[] {
   ];
 }
 
-export function addAgentRoutes(
-  app: FastifyInstance,
-  { routes, metrics, answers, answerWork, stop }: AgentRouteParts,
-): void {
-  const once = createOnce(app, answers, stop);
-  for (const route of routes) addRoute(app, route, { answerWork, stop, once });
+export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answers, ...parts }: AgentRouteParts): void {
+  const once = createOnce(app, answers, parts.stop);
+  for (const route of routes) addRoute(app, route, { ...parts, once });
   const operation = {
     operationId: 'metrics',
     summary: 'Figures for Prometheus, as they happen in this process',
@@ -53,11 +53,11 @@ export function addAgentRoutes(
   });
 }
 
-interface RouteParts extends Pick<AgentRouteParts, 'answerWork' | 'stop'> {
+interface RouteParts extends Pick<AgentRouteParts, 'answerWork' | 'gate' | 'stop'> {
   once: Once;
 }
 
-function addRoute(app: FastifyInstance, route: Route, { answerWork, stop, once }: RouteParts) {
+function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, once }: RouteParts) {
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
@@ -83,7 +83,8 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, stop, once }
           run: respond,
         });
       const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
-      const answer = await respond({ signal, onEvent: () => {} });
+      const work = () => respond({ signal, onEvent: () => {} });
+      const answer = await (route.takesPlace ? gate.run(accountOf(identity.caller), work) : work());
       if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);
       return answer;
     },

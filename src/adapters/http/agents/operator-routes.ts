@@ -12,7 +12,7 @@ import { auditEntrySchema, auditQuerySchema } from '../../../agents/records.js';
 import { telemetryQuerySchema, telemetryReportSchema } from '../../../agents/telemetry/rates.js';
 import { ruleSchema } from '../../../core/catalog/rule.js';
 import { WinnowError } from '../../../core/errors.js';
-import { requireOperator, visibleQuery } from '../caller.js';
+import { visibleQuery } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const policyViewSchema = z.object({
@@ -33,9 +33,9 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       path: '/v1/policy',
       operationId: 'getPolicy',
       summary: 'The policy in force; for operators',
+      isForOperators: true,
       answer: { name: 'PolicyView', schema: policyViewSchema },
-      handle({ caller }) {
-        requireOperator(caller);
+      handle() {
         const { version, settings } = policy();
         return { version, settings, notes: checkPolicy(policy(), catalog().tools) };
       },
@@ -45,13 +45,11 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       path: '/v1/audit',
       operationId: 'audit',
       summary: 'What was asked, decided and done; for operators',
+      // It tells what is denied from what does not exist, which a caller must not learn.
+      isForOperators: true,
       query: auditQuerySchema,
       answer: { name: 'AuditTrail', schema: trailSchema },
-      async handle({ query, caller }) {
-        // It tells what is denied from what does not exist, which a caller must not learn.
-        requireOperator(caller);
-        return { entries: await router.audit(query) };
-      },
+      handle: async ({ query }) => ({ entries: await router.audit(query) }),
     }),
     route({
       method: 'GET',
@@ -90,52 +88,44 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
       path: '/v1/index',
       operationId: 'getIndex',
       summary: 'The state of the index of tools; for operators',
+      isForOperators: true,
       answer: { name: 'IndexStatus', schema: indexStatusSchema },
-      handle({ caller }) {
-        requireOperator(caller);
-        return index.status();
-      },
+      handle: () => index.status(),
     }),
     route({
       method: 'POST',
       path: '/v1/index/rebuild',
       operationId: 'rebuildIndex',
       summary: 'Read the catalogue anew and build the index of it; for operators',
+      isForOperators: true,
       description:
         'Answers when the index has settled; searches are answered by the last one meanwhile. A source that can not be read ' +
         'keeps the tools that it gave before, and is listed under `catalog.kept`. `weights` are kept in the store: they hold ' +
         'after a restart, and within seconds for all servers on it, before those of the configuration.',
       body: { name: 'RebuildIndexRequest', schema: rebuildInputSchema },
       answer: { name: 'RebuiltIndex', schema: rebuiltSchema },
-      handle({ body, caller }) {
-        requireOperator(caller);
-        return rebuild({ weights: body.weights, by: caller?.user });
-      },
+      handle: ({ body, caller }) => rebuild({ weights: body.weights, by: caller?.user }),
     }),
     route({
       method: 'GET',
       path: '/v1/index/snapshot',
       operationId: 'exportIndex',
       summary: 'The index as one document, for another process; for operators',
+      isForOperators: true,
       query: exportQuerySchema,
       answer: SNAPSHOT,
-      handle({ query, caller }) {
-        requireOperator(caller);
-        return index.exportSnapshot({ level: query.level, maxBytes: query.max_bytes });
-      },
+      handle: ({ query }) => index.exportSnapshot({ level: query.level, maxBytes: query.max_bytes }),
     }),
     route({
       method: 'POST',
       path: '/v1/index/snapshot',
       operationId: 'importIndex',
       summary: 'Take over an index that was built elsewhere, if it is of the same tools and weights; for operators',
+      isForOperators: true,
       body: { name: 'IndexSnapshotInput', schema: z.unknown().describe('As GET /v1/index/snapshot answers it.') },
       bodyLimitBytes: DEFAULT_MAX_SNAPSHOT_BYTES + ENVELOPE_BYTES,
       answer: { name: 'ImportedIndex', schema: importedIndexSchema },
-      handle({ body, caller }) {
-        requireOperator(caller);
-        return index.importSnapshot(body);
-      },
+      handle: ({ body }) => index.importSnapshot(body),
     }),
   ];
 }
@@ -154,24 +144,22 @@ export function definitionRoutes(definitions: Definitions): Route[] {
       path: CHANGES,
       operationId: 'listToolChanges',
       summary: 'New and changed definitions of sources that are not trusted: they wait for a look; for operators',
+      isForOperators: true,
       answer: { name: 'ToolChanges', schema: z.object({ held: z.array(heldToolSchema) }) },
-      async handle({ caller }) {
-        requireOperator(caller);
-        return { held: [...(await definitions.held())] };
-      },
+      handle: async () => ({ held: [...(await definitions.held())] }),
     }),
     route({
       method: 'POST',
       path: `${CHANGES}/accept`,
       operationId: 'acceptToolChanges',
       summary: 'Take definitions that were looked at; for operators',
+      isForOperators: true,
       needsProof: true,
       body: { name: 'AcceptRequest', schema: acceptSchema },
       answer: { name: 'AcceptedTools', schema: z.object({ accepted: z.array(z.string()) }) },
-      async handle({ body, caller }) {
-        requireOperator(caller);
-        return { accepted: await definitions.accept(body.ids, caller?.user ?? 'operator') };
-      },
+      handle: async ({ body, caller }) => ({
+        accepted: await definitions.accept(body.ids, caller?.user ?? 'operator'),
+      }),
     }),
   ];
 }
@@ -190,35 +178,31 @@ export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
       path: RULES,
       operationId: 'listRules',
       summary: 'The rules of selection that are in force, and where each is from; for operators',
+      isForOperators: true,
       answer: { name: 'RuleList', schema: ruleListSchema },
-      handle({ caller }) {
-        requireOperator(caller);
-        return rules.list();
-      },
+      handle: () => rules.list(),
     }),
     route({
       method: 'PUT',
       path: `${RULES}/:id`,
       operationId: 'putRule',
       summary: 'Keep a rule under its name, in the place of the one of that name; for operators',
+      isForOperators: true,
       description:
         'It counts from the next request on, after the rules of the catalogue; their names are taken. A name that no tool ' +
         'has is taken as a catalogue file takes it, adds nothing, and is listed under `unknownTools`.',
       body: { name: 'RuleRequest', schema: bodySchema },
       answer: { name: 'Rule', schema: listedRuleSchema },
-      handle({ id, body, caller }) {
-        requireOperator(caller);
-        return rules.put(body, { name: id, by: caller?.user });
-      },
+      handle: ({ id, body, caller }) => rules.put(body, { name: id, by: caller?.user }),
     }),
     route({
       method: 'DELETE',
       path: `${RULES}/:id`,
       operationId: 'removeRule',
       summary: 'Remove a rule that is kept here, by its name; for operators',
+      isForOperators: true,
       answer: { name: 'RemovedRule', schema: z.object({ removed: z.string() }) },
       async handle({ id, caller }) {
-        requireOperator(caller);
         await rules.remove(id, caller?.user);
         return { removed: id };
       },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { parseInput } from '../../../core/parse.js';
 import { type Identity, unauthenticated } from '../auth/authenticate.js';
+import { requireOperator } from '../caller.js';
 import type { Named, Operation } from '../openapi.js';
 
 interface Description extends Omit<Operation, 'body' | 'query'> {
@@ -13,8 +14,12 @@ interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly status?: 200 | 201;
   /** Of an answer with `ok: false`. Default: as any other. */
   readonly refusedStatus?: 200;
+  /** It is about all users: to others than operators there is no such thing. Default: false. */
+  readonly isForOperators?: boolean;
   /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
   readonly needsProof?: boolean;
+  /** It may wait for a model, and so takes a place of `server.concurrency`, as all that streams. Default: false. */
+  readonly takesPlace?: boolean;
   /** Longest body, in bytes. Default: that of the server. */
   readonly bodyLimitBytes?: number;
 }
@@ -63,6 +68,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
   return {
     ...spec,
     async respond({ body, query, identity: { caller, isProven }, ...raw }) {
+      if (spec.isForOperators) requireOperator(caller);
       if (spec.needsProof && !isProven) throw unauthenticated(NEEDS_PROOF);
       return handle({
         ...raw,

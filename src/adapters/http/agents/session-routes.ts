@@ -85,6 +85,7 @@ function agentRoutes(router: Router): Route[] {
       path: `${BASE}/:id/search`,
       operationId: 'searchTools',
       summary: 'tool_search: find tools by what they should do',
+      takesPlace: true,
       body: { name: 'SearchRequest', schema: searchInputSchema },
       answer: { name: 'SearchResult', schema: searchOutputSchema },
       handle: ({ id, body, ...ask }) => router.search(id, body, ask),

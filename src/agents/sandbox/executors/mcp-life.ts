@@ -3,7 +3,7 @@
  * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { briefOf, McpFailure, type McpServer, maskOf } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { createServerTokens } from '../../../core/catalog/sources/mcp-tokens.js';
 import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
@@ -168,8 +168,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
           else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
           const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
-          if (isSecond || !isAgain || signal.aborted)
-            return toFailure(name, { ...answer, reason: maskOf(server, tokens?.keys())(answer.reason) });
+          if (isSecond || !isAgain || signal.aborted) return toFailure(name, answer);
         }
       } finally {
         release();

@@ -17,14 +17,13 @@ import {
 import { z } from 'zod';
 import {
   type AskedByServer,
-  adviceOnTokens,
   type ConnectOptions,
   connect,
   EndlessList,
-  failureReason,
   NO_TIMEOUT_MS,
   readPages,
   statusOf,
+  type Told,
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
@@ -62,8 +61,8 @@ export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | '
 
 export interface McpSession {
   readonly client: Client;
-  /** Of a server with `oauth`. */
-  readonly tokens: McpSessionOptions['tokens'];
+  /** What was thrown by a request of the client. */
+  refusalOf(error: unknown): McpRefusal;
   /** In which the server answered; the next connection need not try others. */
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
@@ -84,14 +83,15 @@ export interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const news = createNews();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
-  const { client, way, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
   };
   return {
     client,
-    tokens: known.tokens,
+    refusalOf,
     way,
     isOpen: () => isOpen,
     noteUser: news.noteUser,
@@ -115,7 +115,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
         }
         return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };
       } catch (error) {
-        return readFailure(error, known.tokens);
+        return refusalOf(error);
       } finally {
         listening.stop();
       }
@@ -205,13 +205,10 @@ function createNews(): News {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-function readFailure(error: unknown, tokens: McpSessionOptions['tokens']): McpRefusal {
+function readFailure(error: unknown, { reason: told, advice }: Told): McpRefusal {
   const status = statusOf(error);
-  const end = (kind: McpRefusal['kind'], reason = failureReason(error)): McpRefusal => {
-    return { ok: false, kind, reason, status };
-  };
-  const advice = adviceOnTokens(error, tokens);
-  if (advice !== undefined) return end('unauthorized', `${failureReason(error)}. ${advice}.`);
+  const end = (kind: McpRefusal['kind'], reason = told): McpRefusal => ({ ok: false, kind, reason, status });
+  if (advice !== undefined) return end('unauthorized', `${told}. ${advice}.`);
   if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
   // By the specification of MCP, 404 says that the session has ended and must be opened anew.
   if (status === 404) return end('not_sent');
@@ -232,7 +229,7 @@ const NO_FORM = 'the answer is not of the form of MCP';
 // What servers offer besides tools, in their own words, for adapters that hand it on.
 
 export async function askForOffer(
-  { client, tokens }: Pick<McpSession, 'client' | 'tokens'>,
+  { client, refusalOf }: Pick<McpSession, 'client' | 'refusalOf'>,
   { method, params = {} }: McpOfferRequest,
   signal: AbortSignal,
 ): Promise<McpOffered | McpRefusal> {
@@ -250,7 +247,7 @@ export async function askForOffer(
     });
     return { ok: true, result: { [items]: all } };
   } catch (error) {
-    return readFailure(error, tokens);
+    return refusalOf(error);
   }
 }
 

@@ -126,6 +126,7 @@ interface Opened {
 interface Connection extends Opened {
   /** Fires when the time is over, or the caller gives up. */
   readonly patience: AbortSignal;
+  readonly told: (error: unknown) => Told;
   /** What was thrown, as what the server did, and what to do. */
   explain(error: unknown): McpFailure;
 }
@@ -140,8 +141,12 @@ export async function connect(
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
+  const told = (error: unknown): Told => ({
+    reason: failureReason(error, maskOf(server, tokens?.keys())),
+    advice: adviceOnTokens(error, tokens),
+  });
   const explain = (error: unknown) => {
-    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error, tokens);
+    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error, told(error));
     const brief = timeout.aborted ? `did not answer within ${timeoutMs} ms` : describeBriefly(server, error);
     return new McpFailure(what, { brief, lastWords: lastWords(), cause: error });
   };
@@ -176,7 +181,7 @@ export async function connect(
   const opened = await open(way).catch((error: unknown) => {
     throw explain(error);
   });
-  return { ...opened, patience, explain };
+  return { ...opened, patience, told, explain };
 }
 
 function firstWay(server: McpServer): Way {
@@ -205,9 +210,16 @@ function describeSilence(server: McpServer, timeoutMs: number): string {
   return `did not answer within ${timeoutMs} ms. ${look}, or allow more time (${more})`;
 }
 
-function describeFailure(server: McpServer, error: unknown, tokens: ServerTokens | undefined): string {
-  const mask = maskOf(server, tokens?.keys());
-  return `failed (${mask(failureReason(error))}). ${adviceOnTokens(error, tokens) ?? adviceOn(server, statusOf(error))}`;
+/** What of an error may be told. */
+export interface Told {
+  /** What was wrong, without keys. */
+  readonly reason: string;
+  /** What to do about the tokens of a server with `oauth`. Undefined: it is not about them. */
+  readonly advice: string | undefined;
+}
+
+function describeFailure(server: McpServer, error: unknown, { reason, advice }: Told): string {
+  return `failed (${reason}). ${advice ?? adviceOn(server, statusOf(error))}`;
 }
 
 function describeBriefly(server: McpServer, error: unknown): string {
@@ -227,12 +239,13 @@ const NOT_OF_FORM = 'did not answer as MCP asks for';
 /** Of Node, for example ENOENT and ECONNREFUSED. */
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{2,40}$/u;
 
-export function failureReason(error: unknown): string {
+/** @param mask before anything is cut: a part of a key is no form of it */
+function failureReason(error: unknown, mask: (text: string) => string): string {
   const status = statusOf(error);
-  if (status === undefined) return reasonOf(error);
+  if (status === undefined) return mask(reasonOf(error));
   const said = error instanceof SdkHttpError ? Object(error.data).text : undefined;
   const text = error instanceof InsufficientScopeError ? `it wants the scope "${error.requiredScope}"` : said;
-  const body = typeof text === 'string' && !/^\s*</u.test(text) ? text.slice(0, MAX_BODY_CHARACTERS) : '';
+  const body = typeof text === 'string' && !/^\s*</u.test(text) ? mask(text).slice(0, MAX_BODY_CHARACTERS) : '';
   return `HTTP ${status}${body && `: ${body}`}`;
 }
 
@@ -242,8 +255,7 @@ export function statusOf(error: unknown): number | undefined {
   return error instanceof SseError ? error.code : undefined;
 }
 
-/** Undefined: it is not about the tokens of a server with `oauth`. */
-export function adviceOnTokens(error: unknown, tokens: ServerTokens | undefined): string | undefined {
+function adviceOnTokens(error: unknown, tokens: ServerTokens | undefined): string | undefined {
   if (!tokens) return undefined;
   if (error instanceof NoToken) return `Check "${error.key}" of the server in the configuration`;
   if (error instanceof InsufficientScopeError) return 'Check "oauth.scope" of the server in the configuration';

@@ -173,6 +173,7 @@ describe('the life of a session', () => {
         expect([line, (await ask(line, undefined, ANN)).status]).toEqual([line, 404]);
         for (const who of [OPERATOR, {}]) expect([line, (await ask(line, undefined, who)).status]).toEqual([line, 200]);
       }
+      expect((await ask('GET /v1/audit?limit=none', undefined, ANN)).status).toBe(404);
       expect((await ask('GET /v1/index')).body).toMatchObject({ state: 'ready', tools: 4 });
     });
 

@@ -288,7 +288,10 @@ it('no key of its configuration is in what a server says when it fails, or a lib
     return response.writeHead(405).end();
   });
   const headers = { authorization: `Bearer ${keys[0]}` };
+  const filler = 'x'.repeat(190);
+  const cut = await listen((_, response) => void response.writeHead(403).end(`${filler} ${keys[0]}`));
   const servers = {
+    cut: { ...cut, headers },
     echo: { url: `${url}?key=${keys[1]}`, headers },
     named: { url: url.replace('//', `//me:${keys[2]}@`) },
   };
@@ -300,9 +303,12 @@ it('no key of its configuration is in what a server says when it fails, or a lib
     const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: 'x' } } });
     told.push(Object(await sandbox.run({ tool, arguments: {} })).reason);
   }
+  const isCut = expect.stringContaining(`${filler} [masked]`);
   expect(told).toEqual([
+    isCut,
     expect.stringContaining('no entry with [masked]'),
     expect.stringContaining('[masked]@'),
+    isCut,
     expect.stringContaining('no entry with [masked]'),
     expect.stringContaining('[masked]@'),
   ]);

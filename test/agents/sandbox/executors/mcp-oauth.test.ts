@@ -39,6 +39,7 @@ async function startServer({ tokens, describes = {} }: { tokens?: Set<string>; d
   const state = {
     seen,
     challenge: 'Bearer',
+    location: '',
     refuse: undefined as number | undefined,
     describes: describes as object | undefined,
     isHidden: false,
@@ -58,7 +59,9 @@ async function startServer({ tokens, describes = {} }: { tokens?: Set<string>; d
     const [, token = ''] = authorization.split(' ');
     const good = (tokens ?? issuer.tokens).has(token);
     if (state.refuse !== undefined && good && request.method === 'POST')
-      return response.writeHead(state.refuse, { 'www-authenticate': state.challenge }).end(`no, ${authorization}`);
+      return response
+        .writeHead(state.refuse, { 'www-authenticate': state.challenge, location: state.location })
+        .end(`no, ${authorization}`);
     if (!good) return response.writeHead(401, { 'www-authenticate': state.challenge }).end('no token');
     if (request.url === '/sse' && request.method === 'GET') {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -172,6 +175,19 @@ describe('an MCP server with oauth', () => {
     expect(server.calls).toBe(1);
     server.refuse = undefined;
     expect(await call()).toMatchObject({ ok: true });
+  });
+
+  it('that sends its callers to another origin sends no token there', async () => {
+    const other = await startIssuer();
+    const { issuer, server, guarded } = await startBoth();
+    const { call } = callerOf(guarded);
+    await call();
+    for (const refuse of [302, 307, 308]) {
+      Object.assign(server, { refuse, location: `${other.url}/mcp` });
+      expect(await call()).toMatchObject({ ok: false });
+      expect(await list(guarded)).toContain(`HTTP ${refuse}`);
+    }
+    expect([other.lines, issuer.asked.length]).toEqual([[], 4]);
   });
 
   it('that wants a scope which the token has not says so', async () => {

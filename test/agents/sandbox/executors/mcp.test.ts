@@ -145,6 +145,8 @@ describe('what an MCP server asks while it works on a call', () => {
       await pause(700);
       return { action: 'accept', content: { day: 'Monday' } };
     });
+    // The limit is for the call alone: until then the server has started.
+    await call('pid');
     const limits = { timeoutMs: 500 };
     // Its start is not in that time.
     await call('pid');
