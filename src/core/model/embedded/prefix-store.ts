@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { messageOf } from '../../errors.js';
+import { messageOf, orUndefined } from '../../errors.js';
 import { keepLatest } from '../../kept.js';
 import type { Readings } from '../model.js';
 import { parseJson } from '../structured.js';
@@ -149,24 +149,17 @@ export function createReadingStore({ folder, identity }: { folder: string; ident
     get: (key) => all().get(key),
     set(key, value) {
       keepLatest(all(), [key, value], MAX_KEPT);
-      try {
-        mkdirSync(folder, { recursive: true });
-        appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 });
-      } catch {
-        // The disk refuses: what is in memory serves this process.
-      }
+      // Where the disk refuses, what is in memory serves this process.
+      orUndefined(() => mkdirSync(folder, { recursive: true }));
+      orUndefined(() => appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 }));
     },
   };
 }
 
 function readLines(file: string): [string, unknown][] {
-  try {
-    if (statSync(file).size > MAX_BYTES) rmSync(file);
-    const lines = readFileSync(file, 'utf8').split('\n').map(parseJson);
-    return lines.flatMap((line): [string, unknown][] => (isEntry(line) ? [line] : [])).slice(-MAX_KEPT);
-  } catch {
-    return [];
-  }
+  orUndefined(() => statSync(file).size > MAX_BYTES && rmSync(file));
+  const text = orUndefined(() => readFileSync(file, 'utf8')) ?? '';
+  return text.split('\n').map(parseJson).filter(isEntry).slice(-MAX_KEPT);
 }
 
 function isEntry(line: unknown): line is [string, unknown] {

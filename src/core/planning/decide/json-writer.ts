@@ -5,6 +5,7 @@
 import type { JsonSchema } from '../../catalog/tool.js';
 import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
+import { parseJson } from '../../model/structured.js';
 import { isIdentifier } from '../ground.js';
 import type { Open } from './read.js';
 import { boundsOf, folded, type SourceContext } from './sources.js';
@@ -117,11 +118,7 @@ function closingQuote(text: string): number | undefined {
 }
 
 function unescaped(text: string): string {
-  try {
-    return String(JSON.parse(`"${text}"`));
-  } catch {
-    return text;
-  }
+  return String(parseJson(`"${text}"`) ?? text);
 }
 
 const MAX_TOKENS = 120;
