@@ -12,30 +12,30 @@ interface ErrorMeaning {
 
 type Row = (httpStatus: number, exitCode: number, meaning: string) => ErrorMeaning;
 const final: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus, exitCode, retry: false });
-const passing: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus, exitCode, retry: true });
+const transient: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus, exitCode, retry: true });
 
-/** `final`: the same call fails again. `passing`: it may succeed later without a change. */
+/** `final`: the same call fails again. `transient`: it may succeed later without a change. */
 export const ERROR_TABLE = {
   invalid_request: final(400, 2, 'The request is not of the documented form.'),
   invalid_option: final(500, 2, 'An option, flag or configuration value is not usable.'),
   invalid_catalog: final(500, 3, 'The catalogue, or an entry of it under --strict, is not usable.'),
-  source_failed: passing(502, 3, 'A catalogue source could not be read.'),
+  source_failed: transient(502, 3, 'A catalogue source could not be read.'),
   unauthenticated: final(401, 2, 'The caller did not prove who they are.'),
   forbidden: final(403, 2, 'The request comes from a place, or by a way, that may not ask.'),
   not_found: final(404, 2, 'What was asked for does not exist, or is not visible to the caller.'),
   prompt_invalid: final(500, 2, 'A prompt file is missing, or its placeholders are not the expected ones.'),
-  model_unavailable: passing(503, 4, 'No model can be loaded or reached.'),
+  model_unavailable: transient(503, 4, 'No model can be loaded or reached.'),
   model_refused: final(502, 4, 'The model server refused the call (key, model name, or form).'),
-  model_failed: passing(502, 4, 'The model server failed, also after retries.'),
-  model_timeout: passing(504, 4, 'The model did not answer in time.'),
+  model_failed: transient(502, 4, 'The model server failed, also after retries.'),
+  model_timeout: transient(504, 4, 'The model did not answer in time.'),
   context_exceeded: final(413, 4, 'The prompt is larger than the context of the model.'),
-  plan_invalid: passing(502, 5, 'The model wrote no valid plan, also after the repair.'),
-  overloaded: passing(503, 6, 'Too many requests are waiting.'),
-  quota_exceeded: passing(429, 6, 'A limit for one user is reached.'),
-  store_failed: passing(503, 7, 'The store can not be opened, read or written.'),
-  conflict: passing(409, 6, 'Another process is changing the same thing.'),
+  plan_invalid: transient(502, 5, 'The model wrote no valid plan, also after the repair.'),
+  overloaded: transient(503, 6, 'Too many requests are waiting.'),
+  quota_exceeded: transient(429, 6, 'A limit for one user is reached.'),
+  store_failed: transient(503, 7, 'The store can not be opened, read or written.'),
+  conflict: transient(409, 6, 'Another process is changing the same thing.'),
   key_reused: final(422, 2, 'The key of the request stands for another one.'),
-  outcome_unknown: final(409, 6, 'The request broke off; nobody knows whether it had its effect.'),
+  outcome_unknown: final(409, 6, 'The request broke off; whether it had its effect is unknown.'),
   gate_failed: final(422, 8, 'An evaluation is below a bar that was set for it.'),
   cancelled: final(499, 130, 'The caller cancelled the request.'),
   internal: final(500, 1, 'A fault of Winnow itself: please report it.'),
@@ -79,7 +79,7 @@ export function messageOf(thrown: unknown): string {
   return typeof message === 'string' ? message : String(thrown);
 }
 
-/** Undefined where it throws, whatever that is. */
+/** The result of a function, or undefined where it throws. */
 export function orUndefined<T>(make: () => T): T | undefined {
   try {
     return make();

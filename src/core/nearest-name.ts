@@ -30,7 +30,7 @@ export function nearestName(wrong: string, known: readonly string[], options?: N
   return nearestNames(wrong, known, options)[0];
 }
 
-/** Keys that are nearly a known one that is missing, each with it: nothing reads what stands under them. */
+/** Unknown keys that resemble a missing known key, each with that key; no code reads their values. */
 export function findSlips(written: object, known: readonly string[], maxSlips: number): [key: string, meant: string][] {
   const keys = Object.keys(written);
   const missing = known.filter((name) => !keys.includes(name));

@@ -16,7 +16,7 @@ interface Place {
 const MOST_ISSUES = 100;
 const MOST_UNKNOWN_KEYS = 20;
 
-/** Milliseconds that a timer keeps: beyond the most of them, 24 days, it ends at once. */
+/** Milliseconds of a timer. Node fires a timer of more than 24 days immediately. */
 export const timerMs = z.number().min(1).max(2_147_483_647);
 
 type Parsed<Value> = { ok: true; value: Value } | { ok: false; issues: string[] };

@@ -23,7 +23,7 @@ export interface SpanNote {
   set(attributes: Attributes): void;
 }
 
-/** Whether somebody has set up an SDK, here or before by `--import`. */
+/** Whether the program has set up an SDK, here or before by `--import`. */
 export function isTracing(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('winnow') !== undefined;

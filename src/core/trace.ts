@@ -19,7 +19,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
     add(stage: string, note: string, facts: Record<string, unknown> = {}): void {
       const event = { stage, milliseconds: milliseconds(), note, ...facts };
       events.push(event);
-      tellListener(event, onEvent, onFailure);
+      callListener(event, onEvent, onFailure);
     },
     events: (): TraceEvent[] => [...events],
     milliseconds,
@@ -27,7 +27,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void) {
 }
 
 /** Calls a listener, also an async one; its failure goes to `onFailure` and stops nothing. */
-export function tellListener<Event>(
+export function callListener<Event>(
   event: Event,
   listener: ((event: Event) => unknown) | undefined,
   onFailure: (error: unknown) => void,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
-import { tellListener } from '../../core/trace.js';
+import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
 import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
@@ -171,7 +171,7 @@ function buildRecord(
   });
   const note = (text: string) => void (notes.includes(text) || notes.push(text));
   const emit = (event: PlanRunEvent) =>
-    tellListener(event, onEvent, (error) => note(`onEvent failed: ${messageOf(error)}`));
+    callListener(event, onEvent, (error) => note(`onEvent failed: ${messageOf(error)}`));
   return {
     id,
     get states() {

@@ -134,7 +134,7 @@ function listOf({ name, outputSchema }: Tool): Producer {
   return { name, outputSchema: withoutUndefined({ type: 'array', items: outputSchema, $defs, definitions }) };
 }
 
-/** `s1.code` where the result of s1 has a field `code`, `{{station.code}}` behind `find_station`: nobody writes that for its own sake. */
+/** Finds references without `${}`: `s1.code` where the result of s1 has a field `code`, `{{station.code}}` behind `find_station`. */
 function findBare(text: string, earlier: Earlier): string[] {
   const named = splitIdentifier(/^\{\{([^{}.[]+)[.[][^{}]*\}\}$/u.exec(text)?.[1] ?? '');
   const names = [...earlier.values()].flatMap((producer) => (producer ? splitIdentifier(producer.name) : []));

@@ -17,8 +17,8 @@ const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 /** A wrong reference to a step inside a text: `${steps.s1.a}`, or the form of another template language. */
 const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
 const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
-/** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
-const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;
+/** A wrong reference as the whole text: `<s1.code>` in any marks, or `${find.id}`, a field of an unnamed step. */
+const WHOLE_LOOKALIKE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
 /** Plans of the planner have no roots, so their pattern is compiled once. */
 function formOf(roots: readonly Root[]): RegExp {
@@ -43,7 +43,7 @@ export function findReferences(text: string, roots: readonly Root[] = []): Refer
 /** Parts of a text that look like references but are malformed; these must not pass as plain text. */
 export function findBroken(text: string, roots: readonly Root[] = []): string[] {
   const rest = text.replace(formOf(roots), '');
-  if (rest === text && ALONE.test(text)) return [text];
+  if (rest === text && WHOLE_LOOKALIKE.test(text)) return [text];
   return [...(rest.match(LOOKALIKE) ?? []), ...(roots.length > 0 ? (rest.match(ROOT_LOOKALIKE) ?? []) : [])];
 }
 

@@ -67,7 +67,7 @@ function inYear({ start, end, ...time }: SaidTime, year: number): SaidTime {
   return { ...time, start: moved(start), ...(end ? { end: moved(end) } : {}) };
 }
 
-/** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
+/** "On 1 December, from 10 to 11": where the text names one day, its times of day belong to that day. */
 export function withDay<Read extends { readonly times: readonly SaidTime[]; readonly day?: string | undefined }>(
   read: Read,
 ): Read {
@@ -88,7 +88,7 @@ export function daysOf(times: readonly SaidTime[]): string[] {
   return [...new Set(days.filter((date) => date !== undefined))];
 }
 
-/** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
+/** "Next Monday to Wednesday": moves an end before the start on by whole weeks. */
 export function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
   if (!end?.date || !start.date) return end;
   const weeks = Math.ceil((Date.parse(start.date) - Date.parse(end.date)) / (SECONDS.week * 1000));
@@ -199,7 +199,7 @@ function patternForm(pattern: string): Form | undefined {
   return undefined;
 }
 
-/** All moments of the said times in that form; where no form is asked for, as days and as times. */
+/** All moments of the times in that format; without a format, both as days and as times. */
 export function momentsIn(
   form: Form | undefined,
   { times, day }: { times: readonly SaidTime[]; day?: string | undefined },

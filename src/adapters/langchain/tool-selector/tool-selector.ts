@@ -14,7 +14,7 @@ import { toWinnowError, WinnowError } from '../../../core/errors.js';
 import { createPlanner, type Planner, type PlannerParts } from '../../../core/planner.js';
 import type { Message, PlanRequest } from '../../../core/request.js';
 import type { SelectResult } from '../../../core/result.js';
-import { tellListener } from '../../../core/trace.js';
+import { callListener } from '../../../core/trace.js';
 import { refusalMessage } from '../answers.js';
 import { toolsFromLangChain } from '../bound-tools.js';
 import { type BoundTool, isOwnTool } from '../meta-tools.js';
@@ -77,7 +77,7 @@ export function createToolSelector(options: ToolSelectorOptions) {
       const kept = request.state._winnowSelection;
       const isKept = kept?.turn === id && kept.from === set.fingerprint;
       const told = isKept ? kept : await choose(set, toRequest(turn, maxTools), request.runtime.signal);
-      if (!isKept) tellListener(told, onSelection, () => {});
+      if (!isKept) callListener(told, onSelection, () => {});
       const shown = new Set([...told.tools, ...(canReturn ? triedIn(turn) : [])]);
       const tools = [...shown].flatMap((name) => selectable.filter((tool) => tool.name === name));
       const response = await handler({ ...request, tools: [...tools, ...included, ...others] });

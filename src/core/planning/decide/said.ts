@@ -23,7 +23,7 @@ import {
 
 export interface Said {
   readonly times: readonly SaidTime[];
-  /** Of a time of day alone: the one day that is said, else today where no day is; undefined where several may be meant. */
+  /** For a time of day alone: the only day of the text, else today; undefined where several days are possible. */
   readonly day?: string | undefined;
   readonly numbers: readonly SaidNumber[];
   readonly durations: readonly SaidDuration[];
@@ -95,7 +95,7 @@ function piecesOf(text: string): string[] {
   return rest === '' ? pieces : [...pieces, rest];
 }
 
-/** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
+/** The local time of the user, as the fields of a date in the time zone of this process. */
 function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Date {
   if (today !== undefined) return new Date(`${today}T00:00:00`);
   return new Date(new Date().toLocaleString('sv-SE', { timeZone }).replace(' ', 'T'));
@@ -179,7 +179,7 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
-/** Forms of digits alone, which not each of its languages reads: `24.12.`, `19:30` and `19h30`. */
+/** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30` and `19h30`. */
 const IN_DIGITS: Chrono['parsers'] = [
   {
     pattern: () => /(?<![\d.])(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\.(?!\d)/u,
