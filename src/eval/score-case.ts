@@ -44,7 +44,7 @@ function selectionRight(expected: Outcome['expected'], selection: Selection | un
 }
 
 /** What a case wants where it does not say: a plan, or none where no tool fits. */
-function expectedKind({ kind, tools }: Outcome['expected']): NonNullable<Outcome['expected']['kind']> {
+export function expectedKind({ kind, tools }: Outcome['expected']): NonNullable<Outcome['expected']['kind']> {
   return kind ?? (tools.length > 0 ? 'plan' : 'unplannable');
 }
 
