@@ -1,5 +1,5 @@
 /** The table of zones: which part of `src` knows which. What is not in the table is not allowed. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
 
@@ -124,6 +124,25 @@ describe('the rooms of src', () => {
   it('import files that exist', () => {
     const missing = sources.flatMap(({ imports }) => imports).filter((one) => !existsSync(`src/${one}`));
     expect(missing).toEqual([]);
+  });
+
+  it('export what the benches take from the build', () => {
+    const taken = readdirSync('test/bench', { recursive: true, encoding: 'utf8' }).flatMap((name) => {
+      const text = name.endsWith('.mjs') ? readFileSync(`test/bench/${name}`, 'utf8') : '';
+      return [...text.matchAll(/^import \{([^}]*)\} from '(?:\.\.\/)+dist\/([^']+)\.js';/gmu)].flatMap(
+        ([, names = '', path]) =>
+          names
+            .split(',')
+            .flatMap((one) => one.trim().split(' as ')[0] || [])
+            .map((one) => ({ name, one, path })),
+      );
+    });
+    const isExported = ({ one, path }: (typeof taken)[number]) => {
+      const code = sources.find((file) => file.path === `${path}.ts`)?.code ?? '';
+      return new RegExp(`^export [^=(\n]*\\b${one}\\b|^export \\{[^}]*\\b${one}\\b`, 'mu').test(code);
+    };
+    expect(taken.length).toBeGreaterThan(20);
+    expect(taken.filter((one) => !isExported(one))).toEqual([]);
   });
 
   it('use packages that are declared', () => {
