@@ -17,6 +17,8 @@ export interface KeyedRequest {
   key: string;
   /** All that makes a request the same one, as JSON can hold it. */
   request: unknown;
+  /** False: it only reads, so a failure leaves its key free. */
+  hasEffect: boolean;
 }
 
 export interface KeptAnswers {
@@ -41,7 +43,7 @@ export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }:
   const digest = createKeyedDigest(keys);
   const lease = () => new Date(clock().getTime() + LEASE_MS).toISOString();
   return {
-    async once({ owner = '', key, request }, work) {
+    async once({ owner = '', key, request, hasEffect }, work) {
       const requestHash = (await digest())(request);
       const place = { owner, key: createHash('sha256').update(key).digest('hex') };
       const createdAt = clock().toISOString();
@@ -55,7 +57,7 @@ export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }:
         await (hasHadNoEffect(answer) ? answers.forget(place) : answers.keep(place, seal(answer, key)));
         return { answer, isReplayed: false };
       } catch (error) {
-        await (isRefusal(toWinnowError(error))
+        await (!hasEffect || isRefusal(toWinnowError(error))
           ? answers.forget(place)
           : answers.setUntil(place, clock().toISOString()).catch(() => undefined));
         throw error;

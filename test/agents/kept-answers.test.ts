@@ -8,7 +8,7 @@ import { openStore } from '../../src/agents/store/open-store.js';
 import { type ErrorCode, WinnowError } from '../../src/core/errors.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const ASKED = { owner: 'ann', key: 'k-1', request: { path: 'a.txt' } };
+const ASKED = { owner: 'ann', key: 'k-1', request: { path: 'a.txt' }, hasEffect: true };
 
 async function setUp({ maxBytes = 1_000_000, file }: { maxBytes?: number; file?: string } = {}) {
   let now = Date.parse('2026-01-01T12:00:00Z');

@@ -9,6 +9,7 @@ import { ERROR_TABLE, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { isTracing, withRequestSpan } from '../../core/spans.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
+import { createOnce } from './agents/idempotency.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
 import { createConceal } from './conceal.js';
@@ -103,6 +104,7 @@ export function createServer({
   const { heartbeatMs } = options;
   const gate = createGate(options.concurrency);
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
+  const once = createOnce(app, agents?.answers, stop);
   const conceal = createConceal(planner, agents);
   const measure = (one: Planner) => agents?.measure(one) ?? one;
   const { plannerOf } = parts;
@@ -117,9 +119,9 @@ export function createServer({
   const renderOpenApi = addOpenApi(app);
   addDocsPage(app, renderOpenApi);
   app.after(() => {
-    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError });
+    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError, once });
     addToolRoutes(app, planner, conceal);
-    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, gate, stop });
+    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, gate, stop, once });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
     addPageRoutes(app, parts.pages ?? []);

@@ -1,8 +1,10 @@
 /** Many requests in one: each has its own answer or failure at its place, and is told as soon as it is there. */
+
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { accountOf } from '../../agents/contracts.js';
 import { parseInput } from '../../core/parse.js';
+import { KEY_HEADERS } from './agents/idempotency.js';
 import { isFields } from './caller.js';
 import type { Gate } from './gate.js';
 import type { Named, Operation } from './openapi.js';
@@ -38,6 +40,7 @@ export function batchOperation(request: Named, result: Named): Operation {
     body: { name: 'BatchRequest', schema: batchSchema(request.schema) },
     answer: { name: 'BatchResult', schema: z.object({ answers: z.array(event) }) },
     streams: { event: 'answer', data: { name: 'BatchAnswer', schema: event } },
+    headers: KEY_HEADERS,
     takesRoles: false,
   };
 }

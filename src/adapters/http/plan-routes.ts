@@ -1,5 +1,5 @@
 /** `POST /v1/plan`, `/v1/select` and `/v1/plans`: the planner's answer, whole or as a stream, to one request or to many. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../agents/contracts.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
@@ -13,6 +13,7 @@ import {
   type TraceEvent,
   traceEventSchema,
 } from '../../core/result.js';
+import { KEY_HEADERS, type Once } from './agents/idempotency.js';
 import type { AnswerWork } from './answer-work.js';
 import { type BatchEvent, type BatchParts, batchOperation, planBatch } from './batch.js';
 import { withCaller } from './caller.js';
@@ -30,6 +31,7 @@ export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'>
   conceal: Conceal;
   answerWork: AnswerWork;
   outcomes: Outcomes;
+  once: Once;
 }
 
 /** What a plan, a selection or a batch came to, for the log line of its request; never a word of it. */
@@ -57,26 +59,26 @@ interface AskedOf {
 }
 
 export function addPlanRoutes(app: FastifyInstance, parts: PlanRouteParts): void {
-  const { answerWork, outcomes } = parts;
+  const { answerWork } = parts;
   const answerOne = createAnswerOne(parts);
+  const answered = createAnswered(parts);
   for (const { path, operation, ask } of [PLAN, SELECT])
     app.post(path, { config: { operation: { ...SHARED, ...operation } } }, (request, reply) =>
       answerWork<TraceEvent>(request, reply, {
         event: 'stage',
-        run: (call) => noting(outcomes, request, () => answerOne(ask, request.body, { ...askedBy(request), ...call })),
+        run: answered(request, reply, (call) => answerOne(ask, request.body, { ...askedBy(request), ...call })),
       }),
     );
   app.post('/v1/plans', { config: { operation: batchOperation(PLAN_REQUEST, RESULT) } }, (request, reply) =>
     answerWork<BatchEvent>(request, reply, {
       event: 'answer',
-      run: (call) =>
-        noting(outcomes, request, async () => {
-          const plan = async (one: unknown) =>
-            (await answerOne(PLAN.ask, one, { ...askedBy(request), ...call, onEvent: () => {} })).answer;
-          const answer = await planBatch(request, { ...parts, ...call, plan });
-          const failed = answer.answers.filter(({ ok }) => !ok).length;
-          return { answer, outcome: { kind: 'batch', requests: answer.answers.length, failed } };
-        }),
+      run: answered(request, reply, async (call) => {
+        const plan = async (one: unknown) =>
+          (await answerOne(PLAN.ask, one, { ...askedBy(request), ...call, onEvent: () => {} })).answer;
+        const answer = await planBatch(request, { ...parts, ...call, plan });
+        const failed = answer.answers.filter(({ ok }) => !ok).length;
+        return { answer, outcome: { kind: 'batch', requests: answer.answers.length, failed } };
+      }),
     }),
   );
 }
@@ -85,16 +87,25 @@ function askedBy({ identity: { caller }, id: requestId }: FastifyRequest): Pick<
   return { caller, requestId };
 }
 
-/** Keeps for the log line of a request what it came to. */
-async function noting(outcomes: Outcomes, request: FastifyRequest, work: () => Promise<Answered>): Promise<unknown> {
-  try {
-    const { answer, outcome } = await work();
-    outcomes.set(request, outcome);
-    return answer;
-  } catch (error) {
-    outcomes.set(request, { kind: 'failed', code: toWinnowError(error).code });
-    throw error;
-  }
+interface Asking<Event> {
+  signal: AbortSignal;
+  onEvent: (event: Event) => void;
+}
+
+/** Work that is done once a key, and whose outcome is kept for the log line of its request. */
+function createAnswered({ outcomes, once }: PlanRouteParts) {
+  return <Event>(request: FastifyRequest, reply: FastifyReply, work: (call: Asking<Event>) => Promise<Answered>) =>
+    ({ signal: leaving, onEvent }: Asking<Event>): Promise<unknown> =>
+      once(request, reply, { signal: leaving, hasEffect: false }, async (signal) => {
+        try {
+          const { answer, outcome } = await work({ signal, onEvent });
+          outcomes.set(request, outcome);
+          return answer;
+        } catch (error) {
+          outcomes.set(request, { kind: 'failed', code: toWinnowError(error).code });
+          throw error;
+        }
+      });
 }
 
 /** One request: with whose tools it is planned, what is hidden from its caller, and what the planner answers. */
@@ -122,6 +133,7 @@ const PLAN_REQUEST = { name: 'PlanRequest', schema: requestSchema.extend({ tools
 const RESULT = { name: 'PlanResult', schema: resultSchema };
 const SHARED = {
   body: PLAN_REQUEST,
+  headers: KEY_HEADERS,
   streams: { event: 'stage', data: { name: 'TraceEvent', schema: traceEventSchema } },
   takesRoles: false,
 } as const;

@@ -8,7 +8,7 @@ import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
-import { createOnce, hasKey, KEY_HEADER, KEY_TEXT, type Once } from './idempotency.js';
+import { KEY_HEADERS, type Once } from './idempotency.js';
 import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
@@ -16,11 +16,12 @@ import type { Raw, Route } from './route.js';
 import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
-export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
+export interface AgentRouteParts extends Pick<Agents, 'metrics'> {
   routes: readonly Route[];
   answerWork: AnswerWork;
   gate: Gate;
   stop: Stop;
+  once: Once;
 }
 
 export function agentRoutes(agents: Agents): Route[] {
@@ -38,9 +39,8 @@ export function agentRoutes(agents: Agents): Route[] {
   ];
 }
 
-export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answers, ...parts }: AgentRouteParts): void {
-  const once = createOnce(app, answers, parts.stop);
-  for (const route of routes) addRoute(app, route, { ...parts, once });
+export function addAgentRoutes(app: FastifyInstance, { routes, metrics, ...parts }: AgentRouteParts): void {
+  for (const route of routes) addRoute(app, route, parts);
   const operation = {
     operationId: 'metrics',
     summary: 'Figures for Prometheus, as they happen in this process',
@@ -53,9 +53,7 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answers,
   });
 }
 
-interface RouteParts extends Pick<AgentRouteParts, 'answerWork' | 'gate' | 'stop'> {
-  once: Once;
-}
+type RouteParts = Omit<AgentRouteParts, 'metrics' | 'routes'>;
 
 function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, once }: RouteParts) {
   app.route<{ Params: { id?: string } }>({
@@ -64,7 +62,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
     config: {
       operation: {
         ...route,
-        ...(route.method === 'POST' ? { headers: { [KEY_HEADER]: KEY_TEXT } } : {}),
+        ...(route.method === 'POST' ? { headers: KEY_HEADERS } : {}),
         ...(route.refusedStatus ? { otherStatuses: { [route.refusedStatus]: 'A refusal' } } : {}),
       },
     },
@@ -74,9 +72,9 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
       const raw = { id: request.params.id ?? '', body, query, identity };
       reply.code(route.status ?? 200);
       const respond = (call: Pick<Raw, 'signal' | 'onEvent'>) =>
-        hasKey(request)
-          ? once(request, reply, (signal) => route.respond({ ...raw, ...call, signal }))
-          : route.respond({ ...raw, ...call });
+        once(request, reply, { signal: call.signal, hasEffect: true }, (signal) =>
+          route.respond({ ...raw, ...call, signal }),
+        );
       if (route.streams)
         return answerWork(request, reply, {
           event: route.streams.event,

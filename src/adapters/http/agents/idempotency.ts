@@ -6,29 +6,37 @@ import type { Stop } from '../graceful-stop.js';
 
 export const KEY_HEADER = 'idempotency-key';
 export const REPLAYED_HEADER = 'idempotency-replayed';
-export const KEY_TEXT =
+const KEY_TEXT =
   'Yours for this request, up to 255 characters, for example a UUID. The same request with the same key is done once, and ' +
   `its answer is given again with \`${REPLAYED_HEADER}: true\`, for a day at least. What was refused leaves the key free. ` +
   'Another request with the key gets 422; 409 while the first one runs, or where it broke off with unknown outcome.';
+export const KEY_HEADERS = { [KEY_HEADER]: KEY_TEXT };
 const KEY = /^[\x21-\x7e]{1,255}$/u;
 
-/** Does the work, or gives its earlier answer again. */
+/** Does the work, or gives its earlier answer again. Without a key, `signal` ends the work. */
 export type Once = (
   request: FastifyRequest,
   reply: FastifyReply,
+  call: { signal: AbortSignal; hasEffect: boolean },
   work: (signal: AbortSignal) => Promise<unknown>,
 ) => Promise<unknown>;
 
-/** With a key the work goes on when the client leaves, since it will come back for the answer; a stop waits for it. */
-export function createOnce(app: FastifyInstance, answers: KeptAnswers, stop: Stop): Once {
+/**
+ * With a key the work goes on when the client leaves, since it will come back for the answer; a stop waits for it.
+ *
+ * @param answers undefined: the server keeps no answers, and a key is refused
+ */
+export function createOnce(app: FastifyInstance, answers: KeptAnswers | undefined, stop: Stop): Once {
   const running = new Set<Promise<unknown>>();
   app.addHook('preClose', async () => void (await Promise.allSettled(running)));
-  return async (request, reply, work) => {
+  return async (request, reply, { signal, hasEffect }, work) => {
     const { method, url, body, identity } = request;
+    if (method !== 'POST' || request.headers[KEY_HEADER] === undefined) return work(signal);
+    if (!answers) throw unusable('this server keeps no answers; leave the header out');
     const key = keyOf(request);
     const owner = identity.caller?.user;
     // Who may do less than at first does not get what they were answered then.
-    const asked = { owner, key, request: { method, url, body, identity } };
+    const asked = { owner, key, request: { method, url, body, identity }, hasEffect };
     const doing = answers.once(asked, () => work(stop.signal));
     running.add(doing);
     try {
@@ -41,13 +49,13 @@ export function createOnce(app: FastifyInstance, answers: KeptAnswers, stop: Sto
   };
 }
 
-export function hasKey({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
-  return method === 'POST' && headers[KEY_HEADER] !== undefined;
-}
-
 function keyOf({ headers }: FastifyRequest): string {
   const key = headers[KEY_HEADER];
   if (typeof key === 'string' && KEY.test(key)) return key;
-  const issues = [`${KEY_HEADER}: one key of 1 to 255 visible ASCII characters, without spaces`];
-  throw new WinnowError('invalid_request', `The header is not usable: ${issues[0]}.`, { issues });
+  throw unusable('one key of 1 to 255 visible ASCII characters, without spaces');
+}
+
+function unusable(why: string): WinnowError {
+  const issues = [`${KEY_HEADER}: ${why}`];
+  return new WinnowError('invalid_request', `The header is not usable: ${issues[0]}.`, { issues });
 }

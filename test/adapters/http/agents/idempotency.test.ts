@@ -2,8 +2,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
+import { WinnowError } from '../../../../src/core/errors.js';
+import type { Planner } from '../../../../src/core/planner.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
-import { closeAtOnce, parseEvents } from '../setup.js';
+import { ASKED, answeringPlanner, closeAtOnce, parseEvents, post, startServer, throwingPlanner } from '../setup.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, startAgentServer } from './setup.js';
 
 interface Sending {
@@ -176,6 +178,39 @@ describe('Idempotency-Key', () => {
     expect(runs).toEqual(['file_read a.txt']);
   });
 
+  it.each(['/v1/plan', '/v1/select', '/v1/plans'])(
+    'has %s asked once, and asked again where it failed',
+    async (path) => {
+      let asked = 0;
+      const failing = throwingPlanner(new WinnowError('model_failed', 'The model is down.'));
+      const answering = answeringPlanner();
+      const take = () => (++asked === 1 && path !== '/v1/plans' ? failing : answering);
+      const planner: Planner = {
+        plan: (request, call) => take().plan(request, call),
+        select: (request, call) => take().select(request, call),
+        view: (request) => answering.view(request),
+      };
+      const { send } = await start({ planner });
+      const body = path === '/v1/plans' ? { requests: [ASKED] } : ASKED;
+      if (path !== '/v1/plans') expect((await send(path, body, { key: 'k' })).status).toBe(502);
+      const first = await send(path, body, { key: 'k' });
+      const second = await send(path, body, { key: 'k' });
+      expect([first.status, first.isReplayed, second.isReplayed]).toEqual([200, false, true]);
+      expect(second.body).toEqual(first.body);
+      expect(asked).toBe(path === '/v1/plans' ? 1 : 2);
+      expect((await send(path, { ...body, user: undefined, maxTools: 3 }, { key: 'k' })).status).toBe(422);
+    },
+  );
+
+  it('is refused by a server that keeps no answers', async () => {
+    const { url } = await startServer({ planner: answeringPlanner() });
+    const response = await post(`${url}/v1/plan`, ASKED, { headers: { 'idempotency-key': 'k' } });
+    expect(response.status).toBe(400);
+    expect(Object(await response.json()).issues).toEqual([
+      expect.stringContaining('idempotency-key: this server keeps no'),
+    ]);
+  });
+
   it.each([
     ['with a space', 'a b'],
     ['that is too long', 'k'.repeat(256)],
@@ -187,7 +222,7 @@ describe('Idempotency-Key', () => {
     expect(runs).toEqual([]);
   });
 
-  it('stands in the description of each POST that changes something, and of no other', async () => {
+  it('stands in the description of each POST, and of nothing else', async () => {
     const { ask } = await start();
     const { body } = await ask('GET /openapi.json');
     const withKey = Object.entries<Record<string, { parameters?: { name: string }[] }>>(body.paths).flatMap(
@@ -196,7 +231,9 @@ describe('Idempotency-Key', () => {
           .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === 'idempotency-key'))
           .map(([method]) => `${method} ${path}`),
     );
-    expect(withKey).toEqual(expect.arrayContaining(['post /v1/sessions/{id}/call', 'post /v1/plans/run']));
-    expect(withKey.filter((line) => !line.startsWith('post ') || line.endsWith('/v1/plan'))).toEqual([]);
+    expect(withKey).toEqual(
+      expect.arrayContaining(['post /v1/sessions/{id}/call', 'post /v1/plans/run', 'post /v1/plan']),
+    );
+    expect(withKey.filter((line) => !line.startsWith('post '))).toEqual([]);
   });
 });
