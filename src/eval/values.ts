@@ -1,6 +1,6 @@
 /**
- * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
- * and doubled white space. Letter case counts unless the case says that it does not.
+ * Equality of argument values: numbers by value, dates by day and time, texts without outer and doubled white space. Letter
+ * case counts unless the case ignores it.
  */
 import * as chrono from 'chrono-node';
 import { isObject } from '../core/catalog/schema/json.js';
@@ -13,7 +13,7 @@ export function isSameValue(one: unknown, other: unknown, options: ValueOptions)
   return agree(one, other, (first, second) => isSameScalar(first, second, options));
 }
 
-/** Lists and objects of one form whose other values agree, place by place. */
+/** Whether two lists or objects have the same shape and agreeing leaves. */
 export function agree(one: unknown, other: unknown, leaf: (one: unknown, other: unknown) => boolean): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, place) => agree(item, other[place], leaf));
@@ -34,8 +34,8 @@ export function isSameScalar(one: unknown, other: unknown, options: ValueOptions
 }
 
 /**
- * Whether a value is one of those that a list of accepted values allows. Inside an object each key has a list of its
- * own, as in BFCL (Patil et al., "The Berkeley Function Calling Leaderboard", 2025); `""` stands for leaving it out.
+ * Whether a list of accepted values allows a value. Inside an object each key has its own list, as in BFCL (Patil et al., "The
+ * Berkeley Function Calling Leaderboard", 2025); `""` means that the key may be missing.
  */
 export function isAccepted(accepted: readonly unknown[], got: unknown, options: ValueOptions): boolean {
   return accepted.some((one) => fits(one, got, options));
