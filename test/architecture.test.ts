@@ -41,7 +41,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'ajv-formats': ['core/catalog/'],
   bullmq: ['eval/queue/'],
   'cli-progress': ['cli/'],
-  'chrono-node': ['core/planning/'],
+  'chrono-node': ['core/planning/', 'eval/values.ts'],
   commander: ['cli/'],
   'csv-stringify': ['eval/'],
   diff: ['eval/tune/'],

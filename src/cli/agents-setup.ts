@@ -1,4 +1,4 @@
-/** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
+/** Opens all that agents need from flags and configuration: store, policy, executors and upkeep. */
 
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
 import { type Agents, type AgentsParts, createAgents } from '../agents/agents.js';
@@ -28,26 +28,26 @@ import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
 import { readConfig, redisOf, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
-import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
+import { type Chore, reportAtStart, reportFlagged, startUpkeep, watchPolicy } from './upkeep.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
     Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
   flags: AgentFlags & Pick<PlanningFlags, 'prompt'>;
-  /** For the progress of a model that is fetched. Default: that of the process. */
+  /** Shows the progress of a model download. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface OpenAgents {
   readonly agents: Agents;
-  /** Plans with the tools of now. Undefined: the set-up has none. */
+  /** Plans with the current tools. Undefined: the set-up has none. */
   readonly planner: Planner | undefined;
-  /** Nothing lasts longer than this process. */
+  /** The store is in memory and ends with this process. */
   readonly isTrial: boolean;
   /** How many tools of the catalogue can be run. */
   readonly runnable: number;
-  /** Of now: what the MCP servers offer besides tools. */
+  /** What the MCP servers currently offer besides tools. */
   readonly offers: () => McpOffers | undefined;
 }
 
@@ -67,7 +67,7 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
     const store = await openStore(place, { onNotice });
     ends.unshift(store.close);
     const opened = await putTogether(setup, { store, policy, rates, rerank: opinion.rerank });
-    // They close the store.
+    // From here on the agents close the store.
     ends[0] = opened.agents.close;
     return { ...opened, agents: { ...opened.agents, close }, isTrial: place === undefined };
   } catch (error) {
@@ -98,7 +98,7 @@ async function putTogether(
   const maxBytes = quotas.privateToolBytes;
   const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit, maxBytes });
   const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
-  // The index is built with them; all else is read with them once more.
+  // The index is built with accepted definitions and private tools; `agents.refresh` reads the rest.
   await definitions.refresh();
   await privateTools.refresh();
   const planner =
@@ -141,11 +141,11 @@ async function putTogether(
     maxSnapshotBytes,
     onFailure: ({ code, message }) => logger.warn({ code }, `no snapshot of the index is kept: ${message}`),
   });
-  // With the weights of the store: a snapshot of others would not fit.
+  // Reads the weights of the store first: a snapshot fits only the weights it was made with.
   await agents.refresh();
   await snapshots.restore();
-  tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
-  void tellFlagged(live.current().catalog, logger);
+  reportAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
+  void reportFlagged(live.current().catalog, logger);
   const endChores = startUpkeep(choresOf(agents, { adaptation, snapshots }), logger);
   const path = policyPathOf(setup);
   const endWatch = path === undefined ? undefined : watchPolicy(path, { router: agents.router, logger });
@@ -180,7 +180,7 @@ function choresOf(
     {
       name: 'learning from use',
       everyMs: learnEveryMinutes * MINUTE_MS,
-      // Months of use are read: nobody should wait for that at the start.
+      // It reads months of use, which must not delay the start.
       atOnce: true,
       work: agents.adaptation.learn,
     },
@@ -193,12 +193,12 @@ function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>):
   return flags.policy ?? config.policy;
 }
 
-/** The defaults of the policy where no file says otherwise. */
+/** Without a file, a policy of defaults. */
 export async function openPolicy(path: string | undefined): Promise<PolicySource> {
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
-/** The second opinion on what a search found. Undefined: switched off, or no model is there to give one. */
+/** Reranking of search results by a model. Undefined: switched off, or there is no model. */
 async function openOpinion(setup: AgentsSetup) {
   const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
   if (!model || !callLog) return { rerank: undefined, close: async () => {} };
@@ -214,7 +214,7 @@ async function openOpinion(setup: AgentsSetup) {
   return { rerank, close: async () => own?.close() };
 }
 
-/** Undefined where prom-client is not installed: a server answers without figures, too. */
+/** Undefined without prom-client: a server works without metrics, too. */
 async function loadMetrics(logger: Setup['logger']) {
   try {
     const packages = { packages: ['prom-client'], neededBy: 'GET /metrics' };
@@ -226,7 +226,7 @@ async function loadMetrics(logger: Setup['logger']) {
 }
 
 /**
- * @param needsTools the catalogue with private tools; what is wrong with it goes to stderr. Default: no tools
+ * @param needsTools loads the catalogue with private tools and reports its problems on stderr. Default: no tools
  * @throws WinnowError `invalid_option`, `store_failed`, or what the work throws
  */
 export async function withStoredAgents<Result>(
@@ -239,13 +239,13 @@ export async function withStoredAgents<Result>(
   const policy = await openPolicy(flags.policy ?? config.policy);
   const { stderr } = process;
   const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);
-  // As the server weighs its fields, so that a snapshot fits.
+  // The server's field weights, so that its snapshot fits.
   const { weights } = parseIndexSettings(config.index ?? {});
   const options = parseSessionSettings(config.sessions ?? {});
   const store = await openStore(place);
   const agents = createAgents({ store, catalog: () => catalog, policy, index: { weights }, options, executors: [] });
   try {
-    // With the private tools, in lists as in the index.
+    // Adds the private tools to lists and index.
     if (needsTools) await agents.refresh();
     return await work(agents);
   } finally {

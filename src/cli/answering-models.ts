@@ -1,4 +1,4 @@
-/** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
+/** Models for evaluation and tuning, with an optional log of calls and a cache of answers. */
 
 import { join } from 'node:path';
 import type { ModelSettings } from '../core/model/create-model.js';
@@ -14,11 +14,11 @@ import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModels } from './set-up.js';
 
 export interface AnsweringModels {
-  /** Of both models, where there are two. */
+  /** Names both models where there are two. */
   readonly id: string;
-  /** How each of them is asked. */
+  /** Settings of each model that change its answers. */
   readonly asked: Settings;
-  /** For planners that remember answers, or never do. */
+  /** For planners with or without a cache of answers. */
   answering(remembers: boolean): AnsweringModel & { planning: AnsweringModel | undefined };
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function openAnsweringModels(
     return { model: one, cache: hasCache ? createAnswerCache(one, answers) : undefined };
   };
   const both = withCache(model, answersOf(settings));
-  // A file has one writer a process, and the two may differ only in their time-outs.
+  // Each process opens a cache file once, and the two models may differ only in their time-outs.
   const planning = ofPlanning && planningModel && withCache(planningModel, answersOf(ofPlanning, 'planning'));
   const as = (remembers: boolean, one: AnsweringModel) => (remembers ? one : { model: one.model });
   return {
@@ -51,13 +51,13 @@ export async function openAnsweringModels(
   };
 }
 
-/** What changes its answers, but for its address: a run goes on with the same. A body may hold a key: its hash stands for it. */
+/** Settings that change answers, except the address; a resumed run must have the same. The body is hashed, since it may hold a key. */
 export function askedOf({ temperature, logprobs, contextTokens, extraBody }: ModelSettings): Settings {
   const whole = { temperature: temperature || undefined, logprobs: logprobs || undefined, contextTokens };
   return { ...whole, extraBody: extraBody && hashOf(extraBody) };
 }
 
-/** Two servers may have different models of one name, and one may be asked in different ways. */
+/** Separates models of one name on different servers, and one model under different settings. */
 export function answersOf(settings: ModelSettings, stage?: string): AnswerCacheOptions {
   const { baseUrl, temperature, logprobs, extraBody } = settings;
   const folder = join(cacheFolder(), ANSWERS_FOLDER);

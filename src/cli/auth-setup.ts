@@ -1,4 +1,4 @@
-/** Who may ask `winnow serve`, from flags and the configuration's `auth`. Secrets come from the environment, never from a file. */
+/** Authentication of `winnow serve`, from flags and the configuration's `auth`. Secrets come from the environment only. */
 import { randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,10 +32,10 @@ export const authSettingsSchema = z.strictObject({
     ),
 });
 
-/** A guess at a shorter one takes too few attempts. */
+/** Shorter secrets are too easy to guess. */
 const MIN_SECRET_CHARACTERS = 16;
 
-/** @throws WinnowError `invalid_option`, also for an address that others reach while nobody has to prove who they are */
+/** @throws WinnowError `invalid_option`, also for an address that other machines reach without authentication */
 export async function openAuth(
   { host, hostNames }: { host: string; hostNames?: readonly string[] | undefined },
   settings: unknown,
@@ -58,7 +58,7 @@ export function readAuth(settings: unknown): Omit<AuthParts, 'operatorToken'> {
   };
 }
 
-/** Whether an address is reached from this machine alone. */
+/** Whether only this machine reaches the address. */
 function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 }
@@ -82,7 +82,7 @@ const TOKEN_BYTES = 32;
 const OTHERS = 0o077;
 
 /**
- * Of this machine: made at the first start, readable by the account that runs the server alone.
+ * The operator token of this machine: the first start makes it, and only the server's account can read it.
  * @param path default: `operator-token` in Winnow's own folder
  * @throws WinnowError `invalid_option` where it can't be kept
  */
@@ -101,7 +101,7 @@ export async function openOperatorToken(path = join(cacheFolder(), 'operator-tok
   }
 }
 
-/** Whoever could read or place the old one knows it. Windows tells neither mode nor owner. */
+/** Whether other accounts may know the token, since they can read or wrote the file. Windows reports neither mode nor owner. */
 async function isOfOthers(path: string): Promise<boolean> {
   const file = await lstat(path);
   if (!file.isFile()) return true;
@@ -116,7 +116,7 @@ async function renew(path: string): Promise<void> {
 async function create(path: string): Promise<void> {
   const whole = `${path}.${randomBytes(4).toString('hex')}`;
   await writeFile(whole, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
-  // So that another process never reads half of it.
+  // The link appears at once, so no other process reads half a file.
   await link(whole, path).finally(() => rm(whole));
 }
 

@@ -1,4 +1,4 @@
-/** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
+/** The catalogue of a server with all that depends on its sources: executors of the tools, and synonyms. */
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -42,7 +42,7 @@ export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStri
 export interface OpenCatalog {
   readonly live: LiveCatalog;
   readonly executors: LiveExecutors;
-  /** Those of now. */
+  /** The current ones. */
   readonly synonyms: () => Synonyms;
   /** How many tools can be run. */
   readonly runnable: number;
@@ -69,7 +69,7 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
   let { executors: first, runnable, fingerprint } = await open();
   const executors = createLiveExecutors(first);
 
-  /** What can't be opened anew stays as it is, as the catalogue does. */
+  /** Follows a new catalogue; what fails to open again keeps its old state. */
   async function follow(): Promise<void> {
     try {
       const next = await open();
@@ -103,15 +103,15 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
 export interface ExecutorParts {
   flags: Pick<AgentFlags, 'toolsModule'>;
   config: ConfigFile;
-  /** Of the catalogue. */
+  /** Sources of the catalogue. */
   sources: readonly string[];
   catalog: Catalog;
   logger: Pick<Logger, 'warn'>;
 }
 
 /**
- * @returns also how many tools of the catalogue one of them can run, and a fingerprint: it changes when others would be opened
- * for the same flags, with other servers or other tools of the module in threads
+ * @returns the executors, how many tools of the catalogue they can run, and a fingerprint of their MCP servers and of the worker
+ * module's tools
  * @throws WinnowError `invalid_option`, `source_failed`
  */
 export async function openExecutors({ flags, config, sources, catalog, logger }: ExecutorParts) {
@@ -132,11 +132,11 @@ export async function openExecutors({ flags, config, sources, catalog, logger }:
     }),
     openHttp(config, logger),
     createSkillExecutor(),
-    // The last: which functions its module has is not known before one is called.
+    // Last in order: the functions of its module are known only when one is called.
     ...(workerModule === undefined ? [] : [createWorkerExecutor(threads)]),
   ];
   const runnable = catalog.tools.filter((tool) => executors.some((executor) => executor.canRun(tool))).length;
-  // A hash: configurations of servers hold keys.
+  // Hashed, since server configurations hold keys.
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([servers, threads]))
     .digest('hex');
@@ -149,7 +149,7 @@ export function requireModule(place: string, path: string | undefined): void {
   throw new WinnowError('invalid_option', `${place}: there is no file ${path}. Correct the path, or leave it out.`);
 }
 
-/** A key that is missing is told now, and not only by the first call that fails. */
+/** Warns of missing keys now rather than at the first failing call. */
 function openHttp({ http: options }: ConfigFile, logger: Pick<Logger, 'warn'>): Executor {
   const http = createHttpExecutor(options);
   for (const { origin, scheme, variable } of http.unsetSecrets()) {
@@ -159,7 +159,7 @@ function openHttp({ http: options }: ConfigFile, logger: Pick<Logger, 'warn'>): 
   return http;
 }
 
-/** Exported functions, and those of a default export, whose names need be no identifiers. */
+/** Exported functions, and those of a default export, which may have any names. */
 async function loadFunctions(path: string): Promise<Record<string, ToolFunction>> {
   const loaded: Record<string, unknown> = await importModule(path);
   const { default: listed, ...named } = loaded;
@@ -190,7 +190,7 @@ function inWorker(path: string, { tools }: Catalog) {
   return Object.fromEntries(builtin.map(({ name }) => [name, { module }]));
 }
 
-/** The servers by the names that their tools have in `metadata.mcp`. */
+/** Servers by the names in the `metadata.mcp` of their tools. */
 async function findServers(sources: readonly string[], context: ReadContext): Promise<Record<string, McpServer>> {
   const found = new Map<string, McpServer>();
   for (const source of sources) {
@@ -202,7 +202,7 @@ async function findServers(sources: readonly string[], context: ReadContext): Pr
   return Object.fromEntries(found);
 }
 
-/** None where the source can't be read: its tools are not in the catalogue, and that was told when it was loaded. */
+/** None for an unreadable source: loading the catalogue has already reported it. */
 async function serversOf(source: string, context: ReadContext): Promise<Readonly<Record<string, McpServer>>> {
   try {
     const spec = await detectSource(source, context);

@@ -1,26 +1,26 @@
-/** A command and its flags as data. This file alone makes commander's options and help of them, so each flag is declared once. */
+/** A command and its flags as data. Only this file turns them into commander's options and help, so each flag is declared once. */
 import { Command, Option } from 'commander';
 
 interface AnyFlag {
-  /** As it is typed, for example `--max-tools <number>`. */
+  /** For example `--max-tools <number>`. */
   readonly form: string;
   readonly about: string;
   readonly choices?: readonly string[];
-  /** Text to value; `earlier` is what the flag had before. Throws InvalidArgumentError. Default: the text itself. */
+  /** Parses the text; `earlier` is the flag's value so far. Throws InvalidArgumentError. Default: the text itself. */
   readonly read?: (text: string, earlier: never) => unknown;
   readonly byDefault?: unknown;
-  /** The default as people write it, where that differs. */
+  /** The default as help shows it, where that differs. */
   readonly shownDefault?: string;
   readonly isRequired?: boolean;
 }
 
 /** `Value` holds undefined where the flag may be missing. */
 export interface Flag<Value> extends AnyFlag {
-  /** Never there: it carries the type. */
+  /** Never set: carries the type. */
   readonly value?: Value;
 }
 
-/** By the name under which commander keeps the value: `maxTools` for `--max-tools`, `cache` for `--no-cache`. */
+/** By commander's name for the value: `maxTools` for `--max-tools`, `cache` for `--no-cache`. */
 export type FlagTable = Readonly<Record<string, AnyFlag>>;
 type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
 type NamesOf<Table, May extends boolean> = {
@@ -32,17 +32,17 @@ type NamesOf<Table, May extends boolean> = {
       ? never
       : Name;
 }[keyof Table];
-/** What a command is given of its flags. A flag without a default may be missing. */
+/** The values of a command's flags. A flag without a default may be missing. */
 export type FlagsOf<Table> = { [Name in NamesOf<Table, false>]: ValueOf<Table[Name]> } & {
   [Name in NamesOf<Table, true>]?: Exclude<ValueOf<Table[Name]>, undefined>;
 };
 
-/** As it is typed without its value: `--max-tools` of `--max-tools <number>`. */
+/** The flag without its value: `--max-tools` of `--max-tools <number>`. */
 export const typed = ({ form }: Pick<AnyFlag, 'form'>): string => form.replace(/^-\w, | <.*/gu, '');
 
 export const text = (form: string, about: string): Flag<string | undefined> => ({ form, about });
 export const toggle = (form: string, about: string): Flag<boolean | undefined> => ({ form, about });
-/** On by itself: the form is `--no-…`. */
+/** On by default; the form is `--no-…`. */
 export const untoggle = (form: string, about: string): Flag<boolean> => ({ form, about });
 export const list = (form: string, about: string): Flag<string[] | undefined> => {
   return valued(form, `${about}; repeatable`, (value, earlier) => [...(earlier ?? []), value]);
@@ -66,13 +66,13 @@ export const withDefault = <Value>(
 
 export interface CommandSpec<Table> {
   name: string;
-  /** As in `show <name>`. Default: it takes no words. */
+  /** Positional arguments, as in `show <name>`. Default: none. */
   words?: string;
   about: string;
   flags: Table;
-  /** Whole lines, as they are typed. */
+  /** Whole command lines. */
   examples: readonly string[];
-  /** Throws WinnowError, and may set `process.exitCode`; the entry does the rest. */
+  /** Throws WinnowError, and may set `process.exitCode`; `main.ts` ends the process. */
   run(words: string[], flags: FlagsOf<Table>): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Every key of the configuration file in one schema. The whole file is checked when it is read, whatever the command needs of it. */
+/** One schema for all keys of the configuration file. Reading checks the whole file, whatever the command needs. */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
@@ -50,7 +50,7 @@ const promptsSchema = (path: PathSchema) => {
   return z.strictObject(Object.fromEntries(entries) as Record<ReplaceableName, z.ZodOptional<PathSchema>>);
 };
 
-/** With a path, or as `*`, it would never be equal to what a browser sends, or to all. */
+/** Refuses `*` and URLs with a path, which never equal the origin that a browser sends. */
 function isOrigin(text: string): boolean {
   return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
 }
@@ -93,7 +93,7 @@ const serverSchema = z.strictObject({
 /** With its defaults. */
 export const parseServerSettings = (settings: z.input<typeof serverSchema> = {}) => serverSchema.parse(settings);
 
-/** Schemas that stand beside what they configure. Each is loaded where its key is in the file. */
+/** Schemas kept beside what they configure. Each is loaded only when the file has its key. */
 const SECTIONS = {
   server: async () => serverSchema.describe('winnow serve.'),
   auth: async () =>
@@ -107,8 +107,8 @@ const SECTIONS = {
           .enum(['stdio', 'all', 'none'])
           .default('stdio')
           .describe(
-            'To whom resources, prompts and completions of the MCP servers are handed on: to who starts winnow mcp, to all ' +
-              'clients, or to nobody. No policy is asked.',
+            'Who gets the resources, prompts and completions of the MCP servers: the one who starts winnow mcp, all clients, ' +
+              'or none. No policy is asked.',
           ),
       })
       .describe('Winnow as an MCP server.'),
@@ -126,10 +126,10 @@ const SECTIONS = {
 };
 type Sections = typeof SECTIONS;
 type SectionName = keyof Sections;
-/** As they stand in the file. Defaults are filled in where they are used, with the flags. */
+/** As given in the file. Defaults are filled in where they are used, with the flags. */
 type Given = { [Name in SectionName]?: z.input<Awaited<ReturnType<Sections[Name]>>> };
 
-/** @param path gives a path of the file as it is from anywhere */
+/** @param path resolves a path in the file */
 const fileSchema = (path: PathSchema) =>
   z.strictObject({
     $schema: z.string().optional().describe('For editors of JSON, without effect. Default: none.'),
@@ -198,7 +198,7 @@ const fileSchema = (path: PathSchema) =>
 
 const NO_PATH: PathSchema = z.string().min(1);
 
-/** @param names the sections that are needed */
+/** @param names of the needed sections */
 async function configSchema(path: PathSchema, names: readonly string[]) {
   const wanted = (Object.keys(SECTIONS) as SectionName[]).map(async (name) => {
     return [name, names.includes(name) ? (await SECTIONS[name]()).optional() : z.unknown().optional()] as const;
@@ -221,7 +221,7 @@ async function configSchema(path: PathSchema, names: readonly string[]) {
 export type ConfigFile = z.output<ReturnType<typeof fileSchema>> & Given;
 export type ModelBlock = NonNullable<ConfigFile['model']>;
 
-/** Of each section with its defaults; what the file lacks has them all. */
+/** All sections with their defaults, also those that the file lacks. */
 export async function fillSections(config: ConfigFile): Promise<Record<string, unknown>> {
   const filled = (Object.keys(SECTIONS) as SectionName[]).map(async (name) => {
     return [name, (await SECTIONS[name]()).parse(config[name] ?? {})] as const;
@@ -235,7 +235,7 @@ export async function configJsonSchema() {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-/** Relative paths of the file are resolved from its folder. @throws WinnowError `invalid_option` naming file and key. */
+/** Resolves relative paths from the file's folder. @throws WinnowError `invalid_option` naming file and key */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
   const { parse } = await import('yaml');
   let content: unknown;
@@ -251,7 +251,7 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   const problem = `The configuration file ${path} is not usable`;
   const schema = await configSchema(fromFolder, Object.keys(Object(content)));
   const config = parseAs(schema, content, { code: 'invalid_option', problem, root: 'file' });
-  // What was given, without defaults: flags may be added to it.
+  // Keeps what was given, without defaults, so that flags can be added.
   const asGiven = ['options', ...Object.keys(SECTIONS)].filter((name) => name in Object(content));
   const { rerank }: ConfigFile = config;
   return {
@@ -261,13 +261,13 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   };
 }
 
-/** `-c tools.json` is a likely slip. */
+/** `-c tools.json` is a likely mistake. */
 function isCatalog(content: unknown): boolean {
   const keys = ['mcpServers', 'servers', 'openapi', 'swagger', 'tools'];
   return Array.isArray(content) || keys.some((key) => key in Object(content));
 }
 
-/** A URL and an absolute path stay as they are; the prefix of a kind of source stays before its path. */
+/** Keeps URLs, absolute paths and the prefix of a kind of source. */
 function resolveFrom(folder: string, text: string): string {
   const [, prefix = '', path = ''] = /^((?:(?:json|openapi|mcp|skills):)*)(.+)$/su.exec(text) ?? [];
   const isWhole = isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path);

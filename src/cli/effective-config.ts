@@ -1,4 +1,4 @@
-/** What holds for a command: flags over environment over file over defaults, in the form of the file and without a secret. */
+/** Effective configuration: flags over environment over file over defaults, in the form of the file and without secrets. */
 
 import { loadSynonyms } from '../agents/search/source-synonyms.js';
 import { isObject } from '../core/catalog/schema/json.js';
@@ -19,9 +19,9 @@ import { endpointOf } from './tracing.js';
 type Flags = PlanningFlags & AgentFlags;
 
 /**
- * Reads all of it but sources, and asks no server.
+ * Reads all but the sources, and calls no server.
  * @returns `file` is undefined where there is none
- * @throws WinnowError `invalid_option`, `prompt_invalid` for the first thing that is wrong
+ * @throws WinnowError `invalid_option`, `prompt_invalid` for the first problem
  */
 export async function readEffective(flags: Flags): Promise<{ file: string | undefined; config: object }> {
   const config = await readConfig(flags);
@@ -60,7 +60,7 @@ export async function readEffective(flags: Flags): Promise<{ file: string | unde
 }
 
 /**
- * Prompts and synonyms of one's own, whether or not a command needs them.
+ * Reads the user's own prompts and synonyms.
  * @returns how many there are, in words
  * @throws WinnowError `prompt_invalid`, `invalid_option`
  */
@@ -72,14 +72,14 @@ export async function readOwnFiles(flags: Flags, config: ConfigFile): Promise<st
   return `${counted(Object.keys(prompts).length, 'prompt')} of your own, synonyms: ${config.synonyms ?? 'none'}`;
 }
 
-/** Texts of any depth, and names of keys. */
+/** A JSON replacer that removes keys from URLs in texts and property names. */
 function withoutKeys(_: string, part: unknown): unknown {
   if (typeof part === 'string') return withoutUrlKeys(part);
   if (!isObject(part)) return part;
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [withoutUrlKeys(key), value]));
 }
 
-/** A header stands as the file has it, if it names a variable; else nobody can tell whether it is a secret. */
+/** Shows a header only where it names a variable; any other may be a secret. */
 function withMaskedHeaders<Block extends Pick<ModelBlock, 'headers'>>(block: Block): Block {
   const written = Object.entries(block.headers ?? {}).map(([name, text]) => [name, text.includes('${') ? text : MASK]);
   return block.headers === undefined ? block : { ...block, headers: Object.fromEntries(written) };

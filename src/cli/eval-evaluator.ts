@@ -1,4 +1,4 @@
-/** Who does the cases of a run: this process with a model of its own. The other one is in `eval-queue.ts`. */
+/** Runs cases in this process with its own model. `eval-queue.ts` is the other evaluator. */
 import { createCaseRunner, type Judging } from '../eval/case-runner.js';
 import { createLocalDispatcher, type Dispatcher } from '../eval/evaluate.js';
 import type { Prices } from '../eval/prices.js';
@@ -8,9 +8,9 @@ import { openAnsweringModels } from './answering-models.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 
 export interface Evaluator {
-  /** Id of the model, or of the two that share the work. */
+  /** Id of the model, or of both models. */
   readonly model: string;
-  /** How it is asked. Undefined: the workers know. */
+  /** Settings of the model. Undefined: the workers have them. */
   readonly asked?: Settings;
   dispatcher(parts: { judging: Judging; prices: Prices | undefined; onStablePart: OnStablePart }): Dispatcher;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The flags of `winnow eval` and `winnow tune`; those about cases and runs are of both. */
+/** The flags of `winnow eval` and `winnow tune`. Both share those about cases and runs. */
 import { InvalidArgumentError } from 'commander';
 import { WinnowError } from '../core/errors.js';
 import type { Shares } from '../eval/tune/split-cases.js';
@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from './flags.js';
 
-/** Where runs go without `--out`, and where `history` looks. */
+/** Default folder of runs, and of `history`. */
 export const RUNS_FOLDER = '.winnow/eval';
 
 export const SUITE = {
@@ -94,7 +94,7 @@ export const TUNE = {
   ),
   maxCalls: valued('--max-calls <number>', 'at most so many model calls (default: no bound)', wholeNumber),
   maxTokensGrowth: withDefault(
-    valued('--max-tokens-growth <share>', 'how much longer a prompt as it is sent may become, such as 20%', share),
+    valued('--max-tokens-growth <share>', 'how much longer a sent prompt may become, such as 20%', share),
     0.2,
   ),
   rounds: withDefault(valued('--rounds <number>', 'at most so many rounds a prompt', wholeNumber), 6),
@@ -110,7 +110,7 @@ export const DEFAULT_WINDOW = 200;
 /** What `winnow eval --queue` and `winnow worker` need besides Winnow. */
 export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
 
-/** What says which model there is, and how it is reached: the workers have it. */
+/** Flags that choose a model and how to reach it; with a queue, the workers have them. */
 const MODEL_FLAGS = [
   'callLog',
   'baseUrl',
@@ -120,7 +120,7 @@ const MODEL_FLAGS = [
 
 const QUEUE_FLAGS = ['rate', 'window', 'attempts', 'lostAfter'] as const;
 
-/** A flag that would have no effect is an error. @throws WinnowError `invalid_option` */
+/** @throws WinnowError `invalid_option` for a flag without effect */
 export function refuseQueueFlags(flags: EvalFlags): void {
   const { queue, jobs } = flags;
   const alone = QUEUE_FLAGS.find((name) => flags[name] !== undefined);

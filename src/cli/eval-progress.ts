@@ -1,9 +1,9 @@
-/** Progress of an evaluation for people: rate, time left, and what was found so far. */
+/** Progress of an evaluation: rate, time left, and results so far. */
 import type { CaseRecord } from '../eval/record.js';
 import { type Bar, type BarPlace, createBar, type ProgressStream, renderDuration } from './progress.js';
 
 export interface EvaluationProgress extends Pick<Bar, 'note' | 'stop'> {
-  /** A case that an earlier process did: it counts in all but the rate. Before the first `see`. */
+  /** Adds a case of an earlier process, which counts in all but the rate. Call it before the first `see`. */
   remember(record: CaseRecord): void;
   see(record: CaseRecord): void;
 }
@@ -17,7 +17,7 @@ export interface EvaluationProgressOptions {
   now?: () => number;
 }
 
-/** Longest silence between two lines, as long as cases end. */
+/** Longest time between two lines while cases end. */
 const SILENCE_MS = 60_000;
 
 export function createEvaluationProgress(options: EvaluationProgressOptions): EvaluationProgress {
@@ -41,7 +41,7 @@ export function createEvaluationProgress(options: EvaluationProgressOptions): Ev
   };
 }
 
-/** Means of all that is done, and the rate of this process: sums, and no records. */
+/** Running sums for the means of all cases and for the rate of this process. */
 function createState({ total, currency, now = () => performance.now() }: EvaluationProgressOptions) {
   let startedAt = now();
   const means = { right: { sum: 0, count: 0 }, recall: { sum: 0, count: 0 } };
@@ -62,7 +62,7 @@ function createState({ total, currency, now = () => performance.now() }: Evaluat
   };
   return {
     done: () => done,
-    /** The clock starts when the last of them is read. */
+    /** Restarts the clock, so that the rate counts only new cases. */
     remember(record: CaseRecord) {
       count(record);
       startedAt = now();

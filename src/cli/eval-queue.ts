@@ -1,4 +1,4 @@
-/** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
+/** Workers on any machines run the cases and report their model; this process opens none. */
 
 import { readVersion } from '../core/environment.js';
 import { loadOptional } from '../core/optional-package.js';
@@ -11,7 +11,7 @@ import type { EvaluationSetup } from './eval-setup.js';
 import { isStoreName, modelPlaceOf } from './model-settings.js';
 
 /**
- * The library of the queue is loaded only where there is one.
+ * Loads the queue's library only when a queue is used.
  * @throws WinnowError `store_failed`, `invalid_option`, `cancelled`
  */
 export async function openQueueEvaluator(
@@ -25,7 +25,7 @@ export async function openQueueEvaluator(
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
   const { earlier, name, startedAt, judging } = run;
   const model = earlier?.model ?? modelNameOf(flags, config);
-  // Which file a name of the store stands for is known where the file lies.
+  // Only a worker can resolve a name of the store to a file.
   const isName = model !== undefined && isStoreName(model);
   const lostAfterMs = lostAfter === undefined ? undefined : lostAfter * 1_000;
   const command = await openQueueCommand({
@@ -61,7 +61,7 @@ export async function openQueueEvaluator(
   }
 }
 
-/** As workers call theirs. Undefined: the first of them says it, also where a file is meant, which only a worker can read. */
+/** The workers' name of the model. Undefined: the first worker names it, as for a file, which only a worker can read. */
 function modelNameOf(flags: EvaluationSetup['flags'], config: ConfigFile): string | undefined {
   const { name, file } = modelPlaceOf(flags, config);
   const { planningModel } = config;

@@ -1,4 +1,4 @@
-/** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
+/** Sets up, runs, judges and prints a run of `winnow eval`. An interrupt ends it cleanly, a second one at once. */
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
 import { openRunStore, runFile } from '../eval/run-store.js';
@@ -13,7 +13,7 @@ import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun }
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
 
-/** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */
+/** Sets `process.exitCode` when a gate fails or no case was answered. @throws WinnowError `cancelled` after an interrupt */
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
@@ -43,11 +43,11 @@ async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<Ev
   const run = await identifyRun(setup);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const signal = signals.stop;
-  const notices = { tell: note };
+  const notices = { write: note };
   const evaluator =
     setup.flags.queue === undefined
       ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })
-      : await openQueueEvaluator(setup, run, { signal, onNotice: (text) => notices.tell(text) });
+      : await openQueueEvaluator(setup, run, { signal, onNotice: (text) => notices.write(text) });
   try {
     return await runCases(setup, { run, evaluator, notices }, signals);
   } finally {
@@ -58,8 +58,8 @@ async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<Ev
 interface CasesParts {
   run: RunIdentity;
   evaluator: Evaluator;
-  /** Where notices go; above the bar, once there is one. */
-  notices: { tell: (text: string) => void };
+  /** Writes notices, above the progress bar once there is one. */
+  notices: { write: (text: string) => void };
 }
 
 async function runCases(
@@ -73,7 +73,7 @@ async function runCases(
   const { planned: total, currency } = start;
   const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
   const store = await openRunStore(runFile(out));
-  notices.tell = progress.note;
+  notices.write = progress.note;
   try {
     await store.dropErrors();
     let done = 0;

@@ -1,4 +1,4 @@
-/** What a run is done with: kept in its summary, and compared when it goes on. */
+/** Settings of a run: kept in its summary, and compared when it is resumed. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Judging } from '../eval/case-runner.js';
@@ -17,7 +17,7 @@ import type { Evaluator } from './eval-evaluator.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
 
-/** What a run is called and how it judges: that of the run that goes on, or of a new one. */
+/** Name and judging of a resumed or a new run. */
 export interface RunIdentity {
   readonly earlier: RunSummary | undefined;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface RunIdentity {
   readonly judging: Judging;
 }
 
-/** Read under the lock of the folder: another process may have written there in the meantime. */
+/** Call it under the folder's lock, since another process may have written there meanwhile. */
 export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
   checkOut('eval', out, flags);
   const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
@@ -39,7 +39,7 @@ export async function identifyRun({ out, flags, options }: EvaluationSetup): Pro
   };
 }
 
-/** @throws WinnowError `invalid_option` naming each setting in which the run that goes on differs */
+/** @throws WinnowError `invalid_option` naming each setting in which a resumed run differs */
 export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Evaluator): RunStart {
   const { model } = evaluator;
   const settings = settingsOf(setup, run.judging, evaluator);

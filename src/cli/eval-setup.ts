@@ -1,4 +1,4 @@
-/** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
+/** Sets up a run from flags. Cheap checks come before the model is loaded. */
 
 import { createLogger } from '../agents/logging/logger.js';
 import { WinnowError } from '../core/errors.js';
@@ -15,7 +15,7 @@ import { chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
 
-/** Of `winnow eval` and `winnow tune`. */
+/** Set-up of `winnow eval` and `winnow tune`. */
 export interface CasesSetup {
   readonly config: ConfigFile;
   /** Folder of the run. */
@@ -38,7 +38,7 @@ export interface SetupContext {
 }
 
 interface CasesContext extends SetupContext {
-  /** Options that win over those of flags and file. Default: none. */
+  /** Options that override flags and file. Default: none. */
   more?: OptionsInput;
   filter?: Pick<CaseFilter, 'ids' | 'needsCandidates'>;
 }
@@ -72,7 +72,7 @@ export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): 
   return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags, prices };
 }
 
-/** Not right in one of its repeats, or ended with an error. */
+/** Cases with a repeat that was wrong or ended with an error. */
 async function failingIds(path: string): Promise<Set<string>> {
   const ids = new Set<string>();
   await withRun(path, async (store) => {

@@ -1,4 +1,4 @@
-/** From `--suite`, `--cases` and `--catalog` to sets of cases with their catalogues. */
+/** Loads the sets of cases and catalogues that `--suite`, `--cases` and `--catalog` name. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCatalog, LoadLogger } from '../core/catalog/load.js';
@@ -16,12 +16,12 @@ export interface SuiteFlags {
 
 export interface LoadContext {
   config: Pick<ConfigFile, 'sourceTimeoutMs'>;
-  /** Told what could not be read of a catalogue. */
+  /** Logs what of a catalogue could not be read. */
   logger: LoadLogger;
   signal: AbortSignal | undefined;
 }
 
-/** @throws WinnowError `invalid_option` for what is missing or double; errors of the catalogue's sources */
+/** @throws WinnowError `invalid_option` for missing or duplicate sets; errors of the catalogue's sources */
 export async function loadSuites(flags: SuiteFlags, { config, ...context }: LoadContext): Promise<Suite[]> {
   const { suite = [], cases = [], catalog } = flags;
   if (suite.length + cases.length === 0) {
@@ -56,7 +56,7 @@ interface FoundSuite {
   sources: readonly string[];
 }
 
-/** The two ways in which a set lies on the disk. */
+/** Finds a set in either of its two file layouts. */
 function findSuite(set: string): FoundSuite {
   const [folder, name] = [dirname(set), basename(set)];
   const pairs = [

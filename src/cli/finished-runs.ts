@@ -1,4 +1,4 @@
-/** Runs that are there: two compared, all over time, the outputs of one written anew. A bar that fails sets the exit code. */
+/** Finished runs: compares two, lists all over time, or writes the outputs of one again. A failed gate sets the exit code. */
 import { join } from 'node:path';
 import { WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';

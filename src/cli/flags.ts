@@ -1,4 +1,4 @@
-/** Flags that several commands have, and how the text of a flag is read. Flags of one command stand beside that command. */
+/** Flags that several commands share, and parsers of their text. Flags of one command stand beside that command. */
 import { InvalidArgumentError } from 'commander';
 import { type FlagsOf, list, text, toggle, valued } from './command.js';
 
@@ -14,7 +14,7 @@ export const USER = {
 export const CALLER = { ...USER, role: list('--role <role>', 'role of the user, for the policy') };
 export const BY = { by: text('--by <user>', 'who decides, for the audit') };
 
-/** What a planner needs: tools, options and models. */
+/** Flags of a planner: tools, options and models. */
 export const PLANNING = {
   ...CONFIG,
   ...CATALOG,
@@ -35,7 +35,7 @@ export const STORE = {
 };
 export const POLICY = { policy: text('--policy <file>', 'what agents may find, enable and run (YAML or JSON)') };
 
-/** What agents keep, may do, and are run by. */
+/** Flags of agents: store, policy and executors. */
 export const AGENTS = {
   ...STORE,
   ...POLICY,
@@ -43,7 +43,7 @@ export const AGENTS = {
 };
 export type AgentFlags = FlagsOf<typeof AGENTS>;
 
-/** `defaults=off` -> `{defaults: false}`; numbers and true/false are read as such. */
+/** `defaults=off` -> `{defaults: false}`; parses numbers and true/false. */
 export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
   const [name, value] = pairIn(text);
   return { ...earlier, [name]: readValue(value) };
@@ -65,20 +65,19 @@ function readValue(text: string): unknown {
   return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
 }
 
-/** As text. */
 export function calendarDay(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/u.test(text) && timeOf(text)) return text;
   throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
 }
 
-/** To any precision, as stored times are written; a day is its beginning in UTC. */
+/** Returns an ISO time as the store writes it; a day means its start in UTC. */
 export function instant(text: string): string {
   const time = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/u.test(text) ? timeOf(text) : undefined;
   if (time) return time;
   throw new InvalidArgumentError('write it as 2026-11-01 or 2026-11-01T00:00:00Z.');
 }
 
-/** Undefined for 30 February, which is read as a day of March. */
+/** Undefined for 30 February, which `Date` reads as a day of March. */
 function timeOf(text: string): string | undefined {
   const time = new Date(text);
   const written = Number.isNaN(time.getTime()) ? '' : time.toISOString();
@@ -91,7 +90,7 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** Of a unit, in milliseconds. */
+/** Milliseconds by unit. */
 export const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `90s`, `30m`, `1.5h` -> milliseconds. */

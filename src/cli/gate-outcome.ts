@@ -1,4 +1,4 @@
-/** What a run comes to, in the exit code: its bars of `--gate`, also shown below its text, and whether any case was answered. */
+/** Sets the exit code of a run by the bars of `--gate` and by whether any case was answered. */
 import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
@@ -9,12 +9,12 @@ import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import { print } from './output.js';
 import { renderGate, renderRun } from './render-eval.js';
 
-/** What is known of a run before its first case. */
+/** What a gate needs to know before the first case. */
 export interface Judged {
   only: Only;
   repeats: number;
   isPriced: boolean;
-  /** Ids of its cases. Undefined: they are not asked for. */
+  /** Ids of its cases. Undefined: no check of them. */
   ids?: ReadonlySet<string>;
 }
 
@@ -24,8 +24,8 @@ export function judgedOf(summary: RunSummary): Judged {
 }
 
 /**
- * Before the first case: a bar that can't be judged should not cost a run.
- * @throws WinnowError `invalid_option` for a metric that the run has no value of, and for another run that can't be compared
+ * Refuses bars that can't be judged before the run spends time.
+ * @throws WinnowError `invalid_option` for a metric without values in the run, and for another run that can't be compared
  */
 export async function refuseUnjudged(bars: readonly Bar[], judged: Judged): Promise<void> {
   for (const bar of bars) {
@@ -59,12 +59,12 @@ async function whyNotBeside(run: string, { only, ids }: Judged): Promise<string 
   }
 }
 
-/** @param path folder of the run that is judged. @returns nothing where there are no bars */
+/** @param path folder of the judged run. @returns an empty list without bars */
 export async function judgeBars(bars: readonly Bar[], summary: RunSummary, path: string): Promise<BarResult[]> {
   return bars.length === 0 ? [] : judgeGate(bars, summary, (other) => compareRuns(other, path));
 }
 
-/** The files of a run, and the run printed with its bars. @throws WinnowError `invalid_option` where it can't be written */
+/** Writes the files of a run, and prints it with its bars. @throws WinnowError `invalid_option` where it can't be written */
 export async function writeRun(
   out: string,
   { summary, gate }: { summary: RunSummary; gate: readonly BarResult[] },
@@ -79,7 +79,7 @@ export function withGate(text: string, gate: readonly BarResult[]): string {
   return gate.length === 0 ? text : `${text}\n\n${renderGate(gate)}`;
 }
 
-/** Where no case was answered there is nothing to judge: the run ended as the call of the model did. */
+/** A run without an answered case gets the exit code of its commonest error. */
 export function setExitCodeOfErrors({ counts, commonestError }: RunSummary): void {
   if (counts.answered > 0 || !commonestError) return;
   const known = Object.entries(ERROR_TABLE).find(([code]) => code === commonestError.code);

@@ -1,4 +1,4 @@
-/** What commands read besides the configuration: files and JSON that a person names. */
+/** Reads files and JSON that flags and arguments name. */
 import { readFile } from 'node:fs/promises';
 import { messageOf, WinnowError } from '../core/errors.js';
 
@@ -21,14 +21,14 @@ export async function readJson(what: string, file: string): Promise<unknown> {
 /** @param what begins the message, such as `--entities is`. @throws WinnowError `invalid_option` */
 export function parseJson(text: string, what: string): unknown {
   try {
-    // Without the byte order mark of some editors, too.
+    // `trim` also removes a byte order mark.
     return JSON.parse(text.trim());
   } catch (cause) {
     throw new WinnowError('invalid_option', `${what} not JSON: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** Of `--arguments`. @throws WinnowError `invalid_option` */
+/** Parses `--arguments`. @throws WinnowError `invalid_option` */
 export function parseArguments(given: string): Record<string, unknown> {
   const parsed = parseJson(given, '--arguments:');
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };

@@ -1,11 +1,11 @@
 /**
- * Signals. A handler stays until the signal has reached everybody: libraries that clean up at the end of the process
- * (signal-exit does, and the local runtime brings it) end it themselves when they find nobody else who listens.
+ * Signals. A handler stays until all listeners have run: signal-exit, which the local runtime brings, ends the process itself
+ * when no other listener is left.
  */
 
 type SignalName = 'SIGINT' | 'SIGTERM';
 
-/** @returns what takes the handler away; from then on a signal does what it does by itself */
+/** @returns a function that removes the handler; signals then have their default effect */
 export function onSignal(names: readonly SignalName[], handle: () => void): () => void {
   let isAnswering = false;
   const answer = () => {
@@ -23,11 +23,11 @@ export function onSignal(names: readonly SignalName[], handle: () => void): () =
   };
 }
 
-/** The first signal that asks to stop; a second one ends the process at once, as it does by itself. */
+/** Aborts at the first stop signal; a second one ends the process by default. */
 export interface StopSignal {
   readonly signal: AbortSignal;
   readonly fired: Promise<void>;
-  /** From then on a signal does what it does by itself. */
+  /** Gives signals their default effect again. */
   forget(): void;
 }
 
@@ -45,14 +45,14 @@ export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGT
 
 /** How a person ends a long command: the first signal lets it finish, the second ends it, a third kills it. */
 export interface Interrupts {
-  /** After the first: no new case is begun. */
+  /** After the first: no new case starts. */
   readonly stop: AbortSignal;
-  /** After the second: those under way are given up. */
+  /** After the second: running cases are abandoned. */
   readonly cancel: AbortSignal;
   release(): void;
 }
 
-/** A third signal does what it does without us: it ends the process. */
+/** A third signal has its default effect: it ends the process. */
 export function catchInterrupts(): Interrupts {
   const stop = new AbortController();
   const cancel = new AbortController();

@@ -1,13 +1,13 @@
-/** The executors of a server that runs: exchanged with its catalogue, while calls go on. */
+/** Executors of a running server, replaced with its catalogue while calls go on. */
 import type { Executor } from '../agents/sandbox/executors/executor.js';
 import type { McpOffers } from '../agents/sandbox/executors/offers.js';
 import { fail } from '../agents/sandbox/failure.js';
 import type { Tool } from '../core/catalog/tool.js';
 
-/** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+/** A running call finishes on the executor that started it. */
 export interface LiveExecutors extends Executor {
   close(): Promise<void>;
-  /** New calls go to these; the old ones are closed when their last call has ended. */
+  /** New calls go to these; the old ones close after their last call. */
   replace(next: readonly Executor[]): void;
 }
 
@@ -62,7 +62,7 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
     async run(call) {
       const generation = current;
       const executor = find(call.tool);
-      // Between the question and the call it may have been replaced.
+      // It may have been replaced since `canRun`.
       if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
       return counted(generation, () => executor.run(call));
     },
@@ -74,7 +74,7 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
     },
 
     async close() {
-      // Also under running calls: whoever closes waits no longer for them.
+      // Closes even under running calls, which shutdown no longer waits for.
       if (!current.isOld) closeAll(current);
       current.isOld = true;
       await Promise.all(closing);

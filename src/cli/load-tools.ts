@@ -1,4 +1,4 @@
-/** The catalogue of a command: by flag, by configuration, or the example; what is wrong with its sources is told. */
+/** Loads a command's catalogue from flag, configuration or the example, and reports problems of its sources. */
 import { fileURLToPath } from 'node:url';
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalog/load.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS } from '../core/catalog/sources/formats.js';
@@ -9,13 +9,13 @@ import { counted, printableLine } from './output.js';
 
 export interface ToolSources {
   sources: readonly string[];
-  /** Nobody has named a catalogue. */
+  /** Neither flag nor file names a catalogue. */
   isExample: boolean;
 }
 
 export interface LoadedTools extends ToolSources {
   loaded: LoadedCatalog;
-  /** As flag or file say, whatever way it was read. */
+  /** Strict by flag or file, even if this reading was lenient. */
   isStrict: boolean;
 }
 
@@ -25,10 +25,10 @@ export interface ToolSourceFlags {
 }
 
 interface LoadToolsParts {
-  /** Where it is said that the catalogue is the example, and, without a logger, what is wrong with its sources. */
+  /** Gets the notice of the example and, without a logger, problems of the sources. */
   stderr?: Pick<NodeJS.WritableStream, 'write'> | undefined;
   logger?: LoadLogger | undefined;
-  /** All problems are wanted, and not only those of the first kind: they are left to the caller. Default: false. */
+  /** Returns all problems to the caller instead of failing at the first kind. Default: false. */
   isLenient?: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -38,7 +38,7 @@ export function toolSourcesOf({ catalog }: ToolSourceFlags, config: Pick<ConfigF
   return { sources: named ?? [defaultCatalogPath()], isExample: named === undefined };
 }
 
-/** A server of tools that nobody named would answer with those of the example. @throws WinnowError `invalid_option` */
+/** Keeps a server from serving the example by accident. @throws WinnowError `invalid_option` */
 export function requireSources(
   flags: ToolSourceFlags & { example?: boolean },
   config: Pick<ConfigFile, 'catalog'>,
@@ -76,17 +76,17 @@ function renderProblems(loaded: LoadedCatalog): string {
   return [...failures.map(({ error }) => error.message), ...count].map((line) => `${printableLine(line)}\n`).join('');
 }
 
-/** How the sources of a catalogue are read, for every command alike. */
+/** How every command reads sources. */
 export function sourceOptions({ sourceTimeoutMs = DEFAULT_SOURCE_TIMEOUT_MS }: Pick<ConfigFile, 'sourceTimeoutMs'>) {
   return { timeoutMs: sourceTimeoutMs, variable: readVariable };
 }
 
-/** The catalogue that comes with the package, for a first try without one of your own: `src/cli` and `dist/cli` lie equally deep below the package root. */
+/** The example catalogue of the package: `src/cli` and `dist/cli` lie equally deep below its root. */
 function defaultCatalogPath(): string {
   return fileURLToPath(new URL('../../fixtures/catalogs/hydrology.json', import.meta.url));
 }
 
-/** Told where nobody named a catalogue, so that no answer about the example is taken for one about their own tools. */
+/** Says that answers are about the example, not about the user's own tools. */
 export function exampleNotice(name: string): string {
   return `Catalogue: the example "${name}" that comes with Winnow; yours with --catalog.\n`;
 }

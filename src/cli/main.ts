@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
+/** Entry of the command line, and the only place that ends the process. stdout has data, stderr everything else. */
 import { CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../core/errors.js';
 import { colours, printable } from './output.js';
@@ -11,7 +11,7 @@ async function run(): Promise<number | string> {
     await createProgram().parseAsync();
     return process.exitCode ?? 0;
   } catch (error) {
-    // Help, version and what is wrong with the words have been printed.
+    // Commander has already printed help, version or the usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode;
     const failure = toWinnowError(error);
     const untold = failure.issues.filter((issue) => !failure.message.includes(issue)).slice(0, 20);
@@ -26,7 +26,7 @@ async function run(): Promise<number | string> {
 }
 
 const STREAMS = [process.stdout, process.stderr];
-// Whoever reads no further (`| head`) is no fault of the command: a write then fails, and nothing is said.
+// A reader that stops early (`| head`) is no error: a failed write to it stays silent.
 for (const stream of STREAMS)
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') return;
@@ -34,6 +34,6 @@ for (const stream of STREAMS)
     process.exit(ERROR_TABLE.invalid_option.exitCode);
   });
 const exitCode = await run();
-// The end of the process throws away what a pipe has not taken yet.
+// Waits for the pipes, since `exit` discards unwritten output.
 for (const stream of STREAMS) await new Promise((drained) => stream.write('', drained));
 process.exit(exitCode);

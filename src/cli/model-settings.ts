@@ -1,4 +1,4 @@
-/** Which models: flags win over the environment, the environment over the configuration file. */
+/** Settings of models: flags override the environment, which overrides the configuration file. */
 import { readEnvironment, readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
@@ -13,7 +13,7 @@ const OPENAI = { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1
 /** @throws WinnowError `invalid_option` for an endpoint without a model, or a variable that is not set */
 export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   const { name, file, baseUrl: named } = modelPlaceOf(flags, config);
-  // The name of no model of the store, and a key of OpenAI's: theirs is meant.
+  // A name outside the store together with an OpenAI key means OpenAI's model.
   const isTheirs = named === undefined && file === undefined && name !== undefined && !isStoreName(name);
   const theirKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
   const baseUrl = named ?? (theirKey === undefined ? undefined : OPENAI.baseUrl);
@@ -23,7 +23,7 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   return blockSettings({ ...blockFor(baseUrl, config), baseUrl, name, file }, { place: 'model', apiKey });
 }
 
-/** The first of flags, environment and file that names an endpoint or a file says which of the two it is. */
+/** The first of flags, environment and file that names an endpoint or a model file decides between the two. */
 export function modelPlaceOf(flags: Flags, { model = {} }: ConfigFile): Pick<ModelBlock, 'name' | 'file' | 'baseUrl'> {
   const environment = readEnvironment();
   const places = [flags, environment, { ...model, modelFile: model.file }];
@@ -32,15 +32,14 @@ export function modelPlaceOf(flags: Flags, { model = {} }: ConfigFile): Pick<Mod
   return { name, file: place?.modelFile, baseUrl: place?.baseUrl };
 }
 
-/** The file's key, headers and body are for the file's own endpoint: no other one gets them. */
+/** Only the configuration's own endpoint gets its key, headers and body. */
 function blockFor(baseUrl: string | undefined, { model = {} }: ConfigFile): ModelBlock {
   const { apiKeyEnv: _, headers: __, extraBody: ___, ...others } = model;
   return model.baseUrl === undefined || baseUrl === undefined || baseUrl === model.baseUrl ? model : others;
 }
 
 /**
- * Undefined: one model does both. With no endpoint and no file of its own, it is the model of selection but for what
- * the block says.
+ * Undefined: one model does both. A block without endpoint and file overrides settings of the selection model.
  * @throws WinnowError `invalid_option` as `modelSettings` does
  */
 export function planningModelSettings(
@@ -57,7 +56,7 @@ export function planningModelSettings(
   return { ...selection, ...given, ...(name === undefined ? {} : { modelFile: undefined }) };
 }
 
-/** Of the second opinion on a search. Undefined: none is wanted, or it is given by the model that plans. */
+/** Settings of the reranking model. Undefined: reranking is off, or the planning model does it. */
 export function rerankModelSettings({ rerank }: Pick<ConfigFile, 'rerank'>): ModelSettings | undefined {
   const block = rerank?.enabled === true ? rerank.model : undefined;
   if (block?.baseUrl !== undefined && block.name === undefined) throw unnamed('of searches ', 'rerank.model.name');
@@ -69,20 +68,20 @@ function unnamed(whose: string, places: string): WinnowError {
 }
 
 interface BlockContext {
-  /** The block's key in the file: errors name it. */
+  /** The block's key in the file, for errors. */
   place: string;
-  /** Wins over the variable that the block names. */
+  /** Overrides the variable that the block names. */
   apiKey?: string | undefined;
-  /** Where neither gives a key. Default: that of `WINNOW_API_KEY`. */
+  /** Used where neither gives a key. Default: that of `WINNOW_API_KEY`. */
   fallbackKey?: string | undefined;
 }
 
-/** A block of the configuration file as it is. @throws WinnowError `invalid_option` for a variable that is not set */
+/** Settings of one block of the file. @throws WinnowError `invalid_option` for a variable that is not set */
 function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
   const { baseUrl, name: model, file, apiKeyEnv, timeoutMs: callTimeoutMs, headers, ...others } = block;
   if (baseUrl !== undefined && file !== undefined)
     throw new WinnowError('invalid_option', `${place}: an endpoint and a file are two models: name one of them.`);
-  // Where nothing is sent, no secret is needed.
+  // Without an endpoint no secret is needed.
   if (baseUrl === undefined) return { ...others, baseUrl, model, modelFile: file, callTimeoutMs, headers };
   const named = apiKey ?? (apiKeyEnv && requireVariable(apiKeyEnv, `${place}.apiKeyEnv`));
   return {
@@ -95,10 +94,10 @@ function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockC
   };
 }
 
-/** Keys do not belong in files, so a header names the variable with its key. */
+/** A header names the variable that holds its key. */
 const HEADER_VARIABLE = /\$\{(\w+)\}/gu;
 
-/** Values that no log may hold: each key, and each variable that a header names. */
+/** Values to mask in logs: each key, and each variable that a header names. */
 export function configuredSecrets({ apiKeyEnv }: Pick<Flags, 'apiKeyEnv'>, config: ConfigFile): string[] {
   const blocks = [config.model, config.planningModel, config.rerank?.model];
   const headers = blocks.flatMap((block) => Object.values(block?.headers ?? {}));
@@ -124,12 +123,12 @@ function requireVariable(name: string, place: string): string {
   throw new WinnowError('invalid_option', `${place}: the environment variable ${name} is not set.`);
 }
 
-/** A name of the local store says nothing of what is in a file: a run is known by the file's id. */
+/** Whether the local store has the name; runs are identified by the file's id instead. */
 export function isStoreName(name: string): boolean {
   return name === DEFAULT_MODEL.name;
 }
 
-/** What the store calls the file with this id. Undefined: it is none of the store's, or a model of an endpoint. */
+/** The store's name for a file id. Undefined: the store does not have it, or an endpoint serves the model. */
 export function storeNameOf(id: string): string | undefined {
   const { file, bytes, name } = DEFAULT_MODEL;
   const start = `${file}:${bytes}:`;

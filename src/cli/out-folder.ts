@@ -1,4 +1,4 @@
-/** The folder of `--out`: what can't be one, or holds something else than the run that is meant, is refused before anything runs. */
+/** The folder of `--out`: refused before anything runs if it is unusable or holds something else. */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toWinnowError, WinnowError } from '../core/errors.js';
@@ -9,7 +9,7 @@ import { hasTuning } from '../eval/tune/tune.js';
 const HOLDS = { eval: hasRun, tune: hasTuning } as const;
 type Kind = keyof typeof HOLDS;
 
-/** @throws WinnowError `invalid_option` where it can't be a folder, where a run would be written over, or none is there to go on with */
+/** @throws WinnowError `invalid_option` where it can't be a folder, holds another run, or has no run to resume */
 export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?: boolean }): void {
   if (flags.resume && flags.out === undefined) throw bad('--resume needs --out FOLDER: the run to go on with.');
   refuseUnusable(out);
@@ -22,7 +22,7 @@ export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
 }
 
-/** The folder that is given, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
+/** The given folder, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
 export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean }): string {
   const out = flags.out ?? join('.winnow', kind, new Date().toISOString().replace(/[:.]/gu, '-'));
   checkOut(kind, out, flags);
@@ -30,8 +30,8 @@ export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean })
 }
 
 /**
- * The work of a run in its folder, which is made; a second process waits.
- * @throws WinnowError `invalid_option`; `cancelled` with what to do next; else what the work throws
+ * Creates and locks the folder while the run works; a second process waits.
+ * @throws WinnowError `invalid_option`; `cancelled` with what to do next; errors of the work
  */
 export async function runInFolder<T>(out: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   makeOut(out);
@@ -47,7 +47,7 @@ export function interrupted(out: string): WinnowError {
   return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
 }
 
-/** Where the nearest folder above it can't hold it. */
+/** Refuses a folder that its nearest existing parent can't hold. */
 function refuseUnusable(out: string): void {
   if (out.trim() === '') throw bad('--out needs the name of a folder.');
   let there = resolve(out);
@@ -60,7 +60,7 @@ function refuseUnusable(out: string): void {
   }
 }
 
-/** It ended before its first case: while the model was loaded, or before a worker came. */
+/** Whether the run ended before its first case, for example while the model was loading. */
 function hasOnlyBegun(out: string): boolean {
   return existsSync(out) && readdirSync(out).every((name) => name.startsWith('.lock'));
 }

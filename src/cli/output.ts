@@ -1,11 +1,11 @@
 /**
- * What commands write: data to stdout, as JSON or for people. Text of strangers (names, arguments and users come from tool
- * servers and callers) is made safe for a terminal: what it obeys, or nobody sees, is spelt as `\u{202e}`.
+ * Writes data to stdout, as JSON or for people. Untrusted text (names, arguments, users) is made safe for a terminal: control
+ * and invisible characters are escaped as `\u{202e}`.
  */
 import pc from 'picocolors';
 import { HIDDEN, spelt } from '../core/visible-text.js';
 
-/** Colours only where a person looks: stdout may be a file or a pipe, also on a build machine that likes colours. */
+/** Colours only on a terminal, even where a build machine asks for colours. */
 export const colours = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);
 
 export function print({ json }: { json?: boolean }, { value, text }: { value: unknown; text: string }): void {
@@ -18,21 +18,21 @@ export function counted(count: number, what: string): string {
 }
 
 const HIDDEN_IN_LINE = new RegExp(`[${HIDDEN}]`, 'gu');
-/** Own colours stay; all else that begins with ESC is spelt. */
+/** Winnow's own colours stay; all other sequences after ESC are escaped. */
 const OWN_COLOUR = String.raw`\u001b\[(?:1|2|22|31|32|33|36|39)m`;
 const HIDDEN_IN_TEXT = new RegExp(`${OWN_COLOUR}|(?![\\n\\t])[${HIDDEN}]`, 'gu');
 
-/** One value within a line: line breaks and colours are spelt too. */
+/** One value within a line: escapes line breaks and colours too. */
 export function printableLine(text: string): string {
   return text.replace(HIDDEN_IN_LINE, spelt);
 }
 
-/** A whole text with line breaks and colours of Winnow's own. */
+/** A whole text, which keeps line breaks and Winnow's own colours. */
 export function printable(text: string): string {
   return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spelt(found)));
 }
 
-/** JSON of the same value, without a character that a terminal obeys. */
+/** JSON without control characters. */
 export function renderJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   return text.replace(HIDDEN_IN_LINE, (found) => (found === '\n' ? found : found.split('').map(spellUnit).join('')));
@@ -42,7 +42,7 @@ function spellUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Numbers stand to the right: all columns but the first so many. */
+/** @param leftColumns aligned to the left; all others hold numbers */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

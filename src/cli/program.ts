@@ -1,4 +1,4 @@
-/** All commands. Nothing but commander and picocolors is loaded with them: flags, help and errors wait for no other library. */
+/** All commands. Only commander and picocolors are loaded with them, so that help and errors come fast. */
 import { Command } from 'commander';
 import { readVersion } from '../core/environment.js';
 import { withExamples } from './command.js';
@@ -24,7 +24,7 @@ export function createProgram(): Command {
   const program = new Command('winnow')
     .description('Plans for systems with many tools: choose by one line a tool, load the schemas of only the chosen.')
     .version(readVersion())
-    // Else a flag behind `eval compare` would be taken for one of `eval`.
+    // Otherwise a flag after `eval compare` would count as one of `eval`.
     .enablePositionalOptions();
   const commands = [
     ...[initCommand(), doctorCommand(), planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand()],
@@ -37,7 +37,7 @@ export function createProgram(): Command {
   return withExamples(program, ['winnow init', 'winnow plan "What is the weather in Oslo?" --catalog tools.json']);
 }
 
-/** Else commander ends the process itself, and a mistyped flag would end with the code of a fault of Winnow. */
+/** Keeps commander from ending the process, which would give a mistyped flag the exit code of an internal error. */
 function letThrow(command: Command): void {
   command.exitOverride();
   for (const below of command.commands) letThrow(below);

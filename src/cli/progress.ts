@@ -1,4 +1,4 @@
-/** How far something is, for people: a bar where there is a terminal, else a line every tenth and after a long silence. */
+/** Progress for people: a bar on a terminal, else a line at every tenth and after a long silence. */
 import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import yoctoSpinner from 'yocto-spinner';
@@ -8,9 +8,9 @@ import { formatBytes, type PullProgress } from '../core/model/store/model-file.j
 export type ProgressStream = NodeJS.WritableStream & { isTTY?: boolean };
 
 export interface Bar {
-  /** Where it begins: no line is written of what was there before. */
+  /** Sets the start without writing a line. */
   begin(at: BarPlace): void;
-  /** `text` is asked for only where it is written. */
+  /** Calls `text` only when it writes. */
   update(at: BarPlace, text: () => string): void;
   /** A line above the bar. */
   note(text: string): void;
@@ -28,7 +28,7 @@ export interface BarOptions {
   /** For example `50%`. */
   render: (at: BarPlace) => string;
   stream: ProgressStream;
-  /** Between two lines, as long as there is news. Default: any. */
+  /** Longest time between two lines while updates come. Default: no limit. */
   longestSilenceInMs?: number;
   /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
   now?: (() => number) | undefined;
@@ -71,16 +71,16 @@ function createLines({
   now = () => performance.now(),
 }: BarOptions): Bar {
   const tenthOf = ({ value, total }: BarPlace) => Math.floor((value / total) * 10);
-  let told = -1;
-  let toldAt = now();
+  let shown = -1;
+  let shownAt = now();
   const begin = (at: BarPlace) => {
-    told = tenthOf(at);
-    toldAt = now();
+    shown = tenthOf(at);
+    shownAt = now();
   };
   return {
     begin,
     update(at, text) {
-      if (tenthOf(at) === told && now() - toldAt < longestSilenceInMs) return;
+      if (tenthOf(at) === shown && now() - shownAt < longestSilenceInMs) return;
       begin(at);
       stream.write(`${label} ${render(at)}  ${text()}\n`);
     },
@@ -91,7 +91,7 @@ function createLines({
   };
 }
 
-/** Of a download. */
+/** Bar of a download. */
 export interface ProgressBar extends Pick<Bar, 'note' | 'stop'> {
   update(progress: PullProgress): void;
 }
@@ -110,7 +110,7 @@ export function createProgressBar(
   let start: (PullProgress & { at: number }) | undefined;
   return {
     update(progress) {
-      // Each source has a speed of its own, and what is on the disk when it begins does not count.
+      // Each source has its own speed, and bytes already on the disk do not count.
       if (progress.source !== start?.source || progress.bytes < start.bytes) start = { ...progress, at: now() };
       const { bytes, at } = start;
       update({ value: progress.bytes, total: progress.total }, () =>
@@ -138,11 +138,11 @@ export function renderDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** The stage that a request is at, turning on a terminal until it is stopped; nothing where nobody watches. */
+/** Shows the stage of a request as a spinner on a terminal, and nothing elsewhere. */
 export function createStageSpinner(text: string, stream: Writable & { isTTY?: boolean }) {
   const spinner = stream.isTTY ? yoctoSpinner({ text, stream }).start() : undefined;
   return {
-    /** @param note what is done now, in a few words */
+    /** @param note names the current stage in a few words */
     show(note: string): void {
       if (spinner) spinner.text = note;
     },

@@ -1,4 +1,4 @@
-/** The configuration file of a command, and what of it no planner is needed for. */
+/** Reads the configuration file, and the settings in it that need no planner. */
 import { existsSync } from 'node:fs';
 import { LOG_LEVELS, type LogLevel } from '../agents/logging/logger.js';
 import { requireFile, type StorePlace } from '../agents/store/open-store.js';
@@ -9,7 +9,7 @@ import type { AgentFlags, PlanningFlags } from './flags.js';
 
 const CONFIG_FILE = 'winnow.yaml';
 
-/** The file that flag or environment name, else `winnow.yaml` of this folder. Undefined: there is none. */
+/** The file of flag or environment, else `winnow.yaml` of this folder. Undefined: there is none. */
 export function configPathOf({ config }: Pick<PlanningFlags, 'config'>): string | undefined {
   return config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
 }
@@ -20,7 +20,7 @@ export async function readConfig(flags: Pick<PlanningFlags, 'config'>): Promise<
   return path === undefined ? {} : loadConfigFile(path);
 }
 
-/** @throws WinnowError `invalid_option` for a word in the environment that is no level */
+/** @throws WinnowError `invalid_option` for an unknown level in the environment */
 export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault: LogLevel = 'warn'): LogLevel {
   const word = readEnvironment().logLevel;
   if (word === undefined) return logLevel ?? byDefault;
@@ -29,7 +29,7 @@ export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault
   throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${word}" is none of ${LOG_LEVELS.join(', ')}.`);
 }
 
-/** The environment wins over the file. Undefined: nothing names a Redis. */
+/** The environment overrides the file. Undefined: neither names a Redis. */
 export function redisOf({ redis }: Pick<ConfigFile, 'redis'>): string | undefined {
   return readEnvironment().redis ?? redis;
 }
@@ -37,8 +37,8 @@ export function redisOf({ redis }: Pick<ConfigFile, 'redis'>): string | undefine
 type StoreFlags = Pick<AgentFlags, 'store'>;
 
 /**
- * Flags win over the environment, it over the file. Undefined: nothing names a store.
- * @throws WinnowError `invalid_option` for an address with a slip
+ * Flags override the environment, which overrides the file. Undefined: none of them names a store.
+ * @throws WinnowError `invalid_option` for a malformed address
  */
 export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace | undefined {
   const text = store ?? readEnvironment().store ?? config.store;
@@ -49,7 +49,7 @@ export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'st
 }
 
 /**
- * Of a server that is looked at. A look makes no store: an empty one would read as if nothing had happened.
+ * The store of a server to inspect. A missing store is an error, since a new one would look like an empty record.
  * @throws WinnowError `invalid_option`
  */
 export function requireStorePlace(flags: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace {

@@ -14,15 +14,15 @@ export function renderComparison(comparison: Comparison): string {
   return [
     `${pc.bold(`${first.name} → ${second.name}`)}  ${cases} cases that both have${alone}`,
     ...(settings.length > 0 ? [`Settings that differ\n${settings.map((line) => `  ${line}`).join('\n')}`] : []),
-    renderTable(head, metrics.filter(isTold).map(renderRow)),
+    renderTable(head, metrics.filter(isShown).map(renderRow)),
     `${won.length} won, ${lost.length} lost; McNemar's exact p = ${p.toPrecision(2)}`,
     ...renderCases('Won', won),
     ...renderCases('Lost', lost),
   ].join('\n\n');
 }
 
-/** Metrics in which no case moved and that say only how things came about are left out. */
-function isTold({ better, difference }: ComparedMetric): boolean {
+/** Leaves out neutral metrics in which no case changed. */
+function isShown({ better, difference }: ComparedMetric): boolean {
   return better !== 'none' || difference.higher + difference.lower > 0;
 }
 
@@ -55,7 +55,7 @@ const HEADLINES = ['right', 'recall', 'recall@8', 'nodeF1', 'argumentValueF1', '
 export function renderHistory({ groups, unreadable }: History): string {
   const tables = groups.map(({ suites, runs }) => {
     const names = HEADLINES.filter((name) => runs.some(({ summary }) => meanOf(summary, name) !== ''));
-    const prompts = toldPrompts(runs);
+    const prompts = shownPrompts(runs);
     const head = ['run', 'started', 'model', 'scope', ...prompts, 'cases', ...names];
     const rows = runs.map(({ summary, done }) => [
       summary.name,
@@ -73,8 +73,8 @@ export function renderHistory({ groups, unreadable }: History): string {
 
 const MAIN_PROMPTS = ['select-tools', 'plan-steps'];
 
-/** The two of every run, and each other one in which the runs differ. */
-function toldPrompts(runs: History['groups'][number]['runs']): string[] {
+/** The two prompts of every run, and each other prompt in which the runs differ. */
+function shownPrompts(runs: History['groups'][number]['runs']): string[] {
   const hashes = runs.map(({ summary }) => summary.promptHashes);
   const others = new Set(hashes.flatMap((one) => Object.keys(one)));
   for (const name of MAIN_PROMPTS) others.delete(name);

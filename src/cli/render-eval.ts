@@ -1,4 +1,4 @@
-/** A run for people: its metrics with their intervals, a column for each set of cases, and why cases are not right. */
+/** A run for people: metrics with their intervals, a column for each set of cases, and causes of wrong cases. */
 import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
 import { colours as pc, renderTable } from './output.js';

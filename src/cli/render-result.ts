@@ -43,20 +43,20 @@ function renderStep(step: Step, level: number): string {
   const after = dependsOn.length > 0 ? pc.dim(`  after ${dependsOn.join(', ')}`) : '';
   const lines = Object.entries(values).map(([name, value]) => {
     const source = sources.get(name);
-    // The references stand in the value already.
+    // The value already shows the references.
     return `${indent}     ${printableLine(name)}: ${renderValue(value)}${source ? showSource({ source: source.source }) : ''}`;
   });
   return [`${indent}${pc.cyan(id)}  ${pc.bold(printableLine(tool))}${after}`, ...lines].join('\n');
 }
 
 /**
- * What somebody is asked to approve, a line an argument with where it comes from. The values are JSON, so that 5 is not
- * "5", and without characters that nobody sees.
+ * A call for approval, a line for each argument with its source. Values are JSON, so that 5 differs from "5", without
+ * invisible characters.
  */
 export function renderArguments({ arguments: given, sources = {} }: Pick<Approval, 'arguments' | 'sources'>): string[] {
-  const told = new Map(Object.entries(sources));
+  const sourceOf = new Map(Object.entries(sources));
   return Object.entries(Object(given)).map(([name, value]) => {
-    const source = told.get(name);
+    const source = sourceOf.get(name);
     const shown = printableLine(`  ${name}: ${JSON.stringify(value)}`);
     return `${shown}${source ? showSource(source) : ''}`;
   });
@@ -66,7 +66,7 @@ function showSource(source: ArgumentSource): string {
   return `  ${(isMarked(source) ? pc.yellow : pc.dim)(printableLine(renderSource(source)))}`;
 }
 
-/** A text of several lines, or with characters that a terminal obeys, is shown as JSON. */
+/** Shows a text with line breaks or control characters as JSON. */
 function renderValue(value: unknown): string {
   const isPlain = typeof value === 'string' && !/\p{Cc}/u.test(value);
   const text = printableLine(isPlain ? value : JSON.stringify(value));
@@ -123,7 +123,7 @@ function renderWhy({ via, serves, rank, probability, fill }: SelectedTool): stri
   return `${fill ? 'also offered: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
 }
 
-/** One line of cost: tokens of both calls, what all schemas would have cost, the time. */
+/** One line of cost: tokens of both stages, tokens of all schemas, time. */
 function renderCost({ selection, planning, schemaTokens, milliseconds }: SelectResult['usage']): string {
   const calls = [...renderTokens('selection', selection), ...renderTokens('planning', planning)];
   const saved = schemaTokens.all > 0 ? Math.round((1 - schemaTokens.loaded / schemaTokens.all) * 100) : 0;
@@ -136,7 +136,7 @@ function renderCost({ selection, planning, schemaTokens, milliseconds }: SelectR
   );
 }
 
-/** Nothing of a stage that asked no model. */
+/** Empty for a stage without model calls. */
 function renderTokens(stage: string, { calls, read, cached, written }: Usage): string[] {
   return calls === 0 ? [] : [`${stage} ${count(read)} read, ${count(cached)} from cache, ${count(written)} written`];
 }

@@ -1,4 +1,4 @@
-/** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
+/** Opens catalogue, models and planner from the common flags. Flags override the environment, which overrides the file. */
 import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -16,25 +16,25 @@ import { configuredSecrets, modelSettings, planningModelSettings } from './model
 import { createProgressBar } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
-/** What tools there are, before any model. */
+/** The tools, before any model. */
 export interface ToolSetup extends LoadedTools {
   config: ConfigFile;
   logger: Logger;
 }
 
-/** Their calls go to the call log. */
+/** Models whose calls go to the call log. */
 export interface OpenModels {
-  /** Of selection, and of planning where that has none of its own. */
+  /** For selection, and for planning without a model of its own. */
   model: Model;
   planningModel?: Model | undefined;
-  /** Those that are open, for whoever opens one more. */
+  /** The open local models, to share when another is opened. */
   localModels: LocalModels;
   callLog: CallLog;
   close(): Promise<void>;
 }
 
 export interface PlanningSetup extends OpenModels {
-  /** A planner over these tools; all of them share model and options. */
+  /** A planner over these tools; all planners share model and options. */
   plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
 }
 
@@ -46,7 +46,7 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
-  /** Without a catalogue, and without `--example`, it is an error. Default: the example is taken. */
+  /** Fails without a catalogue and without `--example`. Default: uses the example. */
   needsSources?: boolean;
   /** For log lines. Default: stderr. */
   logTo?: { write(text: string): void } | undefined;
@@ -60,7 +60,7 @@ export async function setUp(flags: PlanningFlags & { example?: boolean }, parts:
 }
 
 /**
- * With `stderr`, it says there where the catalogue is the example.
+ * With `stderr`, it reports there that the catalogue is the example.
  * @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`
  */
 export async function readTools(
@@ -87,7 +87,7 @@ export async function openPlanning(
   return { ...models, plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }) };
 }
 
-/** Files in place of the prompts that come with the package. */
+/** Files that replace the package's prompts. */
 export function promptPaths(
   flags: Pick<PlanningFlags, 'prompt'>,
   { prompts }: ConfigFile,
@@ -101,14 +101,14 @@ interface ModelContext {
   localModels?: LocalModels | undefined;
 }
 
-/** @param one in place of both models. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+/** @param one replaces both models. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function openModels(
   flags: PlanningFlags,
   config: ConfigFile,
   context: ModelContext,
   one?: ModelSettings,
 ): Promise<OpenModels> {
-  // All settings are read before the first model is opened.
+  // Reads all settings before it opens a model.
   const settings = one ?? modelSettings(flags, config);
   const planningSettings = one ? undefined : planningModelSettings(config, settings);
   const callLog = createCallLog({
@@ -152,14 +152,14 @@ export function plannerOptions(flags: PlanningFlags): OptionsInput {
   return given as OptionsInput;
 }
 
-/** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
+/** The first request opens the model, so that the start of a server does not wait for it. */
 export interface LazyPlanning {
   plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
-  /** Gives up on a model that is being opened. */
+  /** Cancels the opening of a model. */
   close(): Promise<void>;
 }
 
-/** @param open asked once; again where it failed, with the next request */
+/** @param open called once, and again with the next request where it failed */
 export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
   const life = new AbortController();
   const opening = createOpening(() => open(life.signal));
@@ -188,7 +188,7 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
   };
 }
 
-/** A model may take minutes to load: who does not want it any more does not wait. */
+/** Stops waiting on cancellation, since a model may take minutes to load. */
 async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   throwIfCancelled(signal);

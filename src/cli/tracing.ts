@@ -1,6 +1,6 @@
 /**
- * Traces over OTLP/HTTP, where the configuration or a variable of OpenTelemetry names a receiver. Its variables are read by its
- * own packages (OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_*).
+ * Traces over OTLP/HTTP, where the configuration or a variable of OpenTelemetry names a receiver. OpenTelemetry's packages read
+ * its variables (OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_*).
  */
 import { context, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api';
 import type { Logger } from '../agents/logging/logger.js';
@@ -12,10 +12,10 @@ import type { ConfigFile } from './config-file.js';
 
 const PACKAGES = ['sdk-trace-node', 'exporter-trace-otlp-http', 'resources'].map((name) => `@opentelemetry/${name}`);
 
-/** For the spans that are left when a process stops. */
+/** Time to send the remaining spans when the process stops. */
 const FLUSH_MS = 5_000;
 
-/** Base URL of the receiver: the environment wins over the file. Undefined: nothing is traced. */
+/** Base URL of the receiver: the environment overrides the file. Undefined: no tracing. */
 export function endpointOf({ tracing }: Pick<ConfigFile, 'tracing'>): string | undefined {
   const isOff = readVariable('OTEL_SDK_DISABLED') === 'true' || readVariable('OTEL_TRACES_EXPORTER') === 'none';
   return isOff ? undefined : (ownEndpoint() ?? tracing?.endpoint);
@@ -26,8 +26,8 @@ function ownEndpoint(): string | undefined {
 }
 
 /**
- * The work, with its spans sent until it ends. A service goes on without traces where a package is missing, and says so. An SDK
- * that is in the process already stays.
+ * Runs the work and sends its spans. Where a package is missing, it warns and goes on without traces. An SDK already in the
+ * process stays.
  */
 export async function withTracing<T>(
   { config, logger }: { config: ConfigFile; logger: Logger },
@@ -55,7 +55,7 @@ async function openTracing(endpoint: string, logger: Logger): Promise<() => Prom
   );
   diag.setLogger({ ...SILENT, error: report, warn: report }, DiagLogLevel.WARN);
   const own = resourceFromAttributes({ 'service.name': 'winnow', 'service.version': readVersion() });
-  // What is given here wins over the environment.
+  // Values given here override the environment.
   const place = ownEndpoint() === undefined ? { url: `${endpoint.replace(/\/+$/u, '')}/v1/traces` } : {};
   const provider = new sdk.NodeTracerProvider({
     resource: own.merge(detectResources({ detectors: [envDetector] })),

@@ -1,4 +1,4 @@
-/** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
+/** Sets up, runs and writes a run of `winnow tune`. An interrupt ends it cleanly; --resume continues it. */
 import { join } from 'node:path';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
@@ -23,7 +23,7 @@ import { openModels } from './set-up.js';
 export async function runTuning(flags: TuneFlags): Promise<void> {
   const signals = catchInterrupts();
   try {
-    // Cheap checks come first: a mistyped flag or a bad line must not cost the loading of a model.
+    // Cheap checks come before the model is loaded.
     for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
     const setup = await setUpCases('tune', flags, { stderr: process.stderr, signal: signals.stop });
     const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals));
@@ -66,7 +66,7 @@ async function runSetup(setup: CasesSetup, flags: TuneFlags, { stop, cancel }: I
   }
 }
 
-/** A prompt is tuned on the model that will read it. @throws WinnowError `invalid_option` where that is not one model */
+/** The one model that will read the prompts. @throws WinnowError `invalid_option` where there are two */
 function tunedModelSettings(flags: TuneFlags, config: ConfigFile): ModelSettings {
   const settings = modelSettings(flags, config);
   const planning = planningModelSettings(config, settings);

@@ -1,4 +1,4 @@
-/** What a server does beside its answers: what it tells at its start, chores now and then, and the watch on its policy. */
+/** Upkeep of a server: its reports at the start, periodic chores, and the watch on its policy. */
 
 import { unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,13 +17,13 @@ import type { ConfigFile } from './config-file.js';
 export interface StartFacts {
   agents: Agents;
   config: ConfigFile;
-  /** Undefined: no file holds the policy. */
+  /** Undefined: there is no policy file. */
   policyPath: string | undefined;
-  /** Weights of the index as the configuration has them, with the defaults. */
+  /** Weights of the index by configuration and defaults. */
   weights: IndexStatus['weights'];
 }
 
-export function tellAtStart(
+export function reportAtStart(
   { agents, config, policyPath, weights }: StartFacts,
   logger: Pick<Logger, 'debug' | 'info' | 'warn'>,
 ): void {
@@ -38,35 +38,35 @@ export function tellAtStart(
     );
   const given = agents.index.status().weights;
   if (isDeepStrictEqual(given, weights)) return;
-  // Who has changed the configuration must see why nothing has changed.
+  // Explains why a change of the configuration has no effect.
   const isOverruled = config.index?.weights !== undefined;
   const back = 'POST /v1/index/rebuild with {"weights": null} goes back to those of the configuration';
   logger[isOverruled ? 'warn' : 'info']({ weights: given }, `the weights of the index are those in the store: ${back}`);
 }
 
-/** Flags block nothing: they say what to read before somebody else's tool is used. */
-export async function tellFlagged(catalog: Catalog, logger: Pick<Logger, 'warn'>): Promise<void> {
+/** Flags block nothing; they name texts to read before using tools of untrusted sources. */
+export async function reportFlagged(catalog: Catalog, logger: Pick<Logger, 'warn'>): Promise<void> {
   const flagged = [...(await scanReviewed(catalog))];
   if (flagged.length === 0) return;
-  const told = flagged.slice(0, MAX_TOLD).map(([tool, [flag]]) => `${tool.name}: ${flag ? renderFlag(flag) : ''}`);
+  const shown = flagged.slice(0, MAX_SHOWN).map(([tool, [flag]]) => `${tool.name}: ${flag ? renderFlag(flag) : ''}`);
   logger.warn(
-    { flagged: told },
+    { flagged: shown },
     `${flagged.length} tool${flagged.length === 1 ? '' : 's'} of sources that are not trusted: not all of their text is a description. Read it: winnow tools check`,
   );
 }
 
-const MAX_TOLD = 10;
+const MAX_SHOWN = 10;
 
 export interface GrantFacts {
   agents: Pick<Agents, 'policy' | 'catalog'>;
-  /** No other process sees the approvals. */
+  /** The approvals are in memory, so that no other process sees them. */
   isTrial: boolean;
-  /** Of the one session there is. */
+  /** Of the only session. */
   user: string | undefined;
 }
 
-/** Over stdio: that nobody can grant what needs an approval, and what to do. @returns to be told of the client, on which it may depend */
-export function tellWhoGrants(
+/** Warns over stdio that no one can grant approvals, with a remedy. @returns a callback for the client, on which it may depend */
+export function reportApprovers(
   { agents, isTrial, user }: GrantFacts,
   logger: Pick<Logger, 'warn'>,
 ): (client: { canAskPerson: boolean }) => void {
@@ -96,15 +96,15 @@ function mayAsk(policy: Policy, tool: Tool): boolean {
 }
 
 export interface Chore {
-  /** For the log, for example `learning from use`. */
+  /** Name for the log, for example `learning from use`. */
   readonly name: string;
   readonly everyMs: number;
-  /** Also at once, without anybody waiting for it. Default: first after `everyMs`. */
+  /** Also runs at once, in the background. Default: first after `everyMs`. */
   readonly atOnce?: boolean;
   work(): Promise<unknown>;
 }
 
-/** @returns a function that ends it, and resolves when what is under way has ended. */
+/** @returns a function that stops the chores, and resolves when running ones have ended */
 export function startUpkeep(chores: readonly Chore[], logger: Pick<Logger, 'warn'>): () => Promise<void> {
   const runs = chores.map(({ everyMs, atOnce = false, ...chore }) => {
     const run = oneAtATime(chore, logger);
@@ -117,7 +117,7 @@ export function startUpkeep(chores: readonly Chore[], logger: Pick<Logger, 'warn
   };
 }
 
-/** A slow store must not be asked twice at once. */
+/** Skips a run while the last one still works, for example on a slow store. */
 function oneAtATime({ name, work }: Pick<Chore, 'name' | 'work'>, logger: Pick<Logger, 'warn'>) {
   let running: Promise<void> | undefined;
   return {
@@ -135,12 +135,12 @@ function oneAtATime({ name, work }: Pick<Chore, 'name' | 'work'>, logger: Pick<L
   };
 }
 
-/** Between two looks at the file. */
+/** Between two checks of the file. */
 const INTERVAL_MS = 250;
 
 /**
- * Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files.
- * @returns a function that ends it
+ * Reads the policy again when the date of its file changes. Editors replace files, so file-system events are not reliable.
+ * @returns a function that stops the watch
  */
 export function watchPolicy(
   path: string,

@@ -1,4 +1,4 @@
-/** A worker set up: its model, prompts and catalogues once, and planners for each run by what the run says. */
+/** Sets up a worker: model, prompts and catalogues once, and planners for each run by its options. */
 import { hostname } from 'node:os';
 import { createLogger } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -25,7 +25,7 @@ export interface WorkerFlags extends PlanningFlags {
   jobs: number;
 }
 
-/** Returns when it was told to stop and its cases are done. @throws WinnowError, `cancelled` when told twice */
+/** Returns after a signal, when its cases are done. @throws WinnowError, `cancelled` after a second signal */
 export async function runWorker(flags: WorkerFlags): Promise<void> {
   const signals = catchInterrupts();
   try {
@@ -42,7 +42,7 @@ async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }:
   const prompts = promptPaths(flags, config);
   const hashes = promptHashesOf(prompts);
   const catalogs = await loadCatalogs(flags, config, stop);
-  // Opened once for all runs: a file of answers allows one writer a process.
+  // Opened once for all runs, since each process opens a cache file once.
   const models = await openAnsweringModels(flags, config, { stderr: process.stderr, signal: stop, cache: true });
   const { id, answering, close } = models;
   const called = { model: id, modelName: storeNameOf(id) };
@@ -65,7 +65,7 @@ async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }:
   }
 }
 
-/** By fingerprint: what a set is called elsewhere does not matter. */
+/** Catalogues by fingerprint, whatever names their sets have elsewhere. */
 async function loadCatalogs(
   flags: WorkerFlags,
   config: ConfigFile,

@@ -1,7 +1,6 @@
 /**
- * A model that remembers its answers on the disk: what was asked before, word for word, of the same model under the same
- * limits, is not asked again. A remembered answer reports the tokens that it cost when it was given. Failures are not
- * remembered.
+ * A model with a cache of answers on the disk, keyed by the exact request, the model and its limits. A cached answer reports its
+ * original tokens. Failures are not cached.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -23,12 +22,12 @@ import { openRunStore } from './run-store.js';
 
 export interface AnswerCache {
   model: Model;
-  /** Whether the call was answered without the model. */
+  /** Whether the cache answered the call. */
   wasRemembered(request: CompletionRequest | ReaderRequest): boolean;
   close(): Promise<void>;
 }
 
-/** Below Winnow's cache folder. */
+/** Folder inside Winnow's cache folder. */
 export const ANSWERS_FOLDER = 'answers';
 
 const completionSchema = z.object({
@@ -46,7 +45,7 @@ const likelyTokenSchema = z.object({
 
 const readingSchema = z.object({
   usage: usageSchema,
-  /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON does not know. */
+  /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON can't write. */
   weights: z.record(z.string(), z.array(z.number().nullable())),
   /** Hash of path and count -> the likeliest tokens. */
   likeliest: z.record(z.string(), z.array(likelyTokenSchema)),
@@ -54,7 +53,7 @@ const readingSchema = z.object({
 
 export interface AnswerCacheOptions {
   folder: string;
-  /** Whatever besides the model's id and limits changes answers, such as the address of its server. Only its hash is kept. */
+  /** All else that changes answers, such as the server's address. Only its hash is kept. */
   parameters?: Readonly<Record<string, unknown>>;
 }
 
@@ -78,7 +77,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
     return completion;
   };
 
-  /** A reading is one entry, written when its reader is closed: what it found besides what was known. */
+  /** Each reading is one entry; closing its reader writes what it added. */
   const openReader = async (request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader> => {
     throwIfCancelled(request.signal);
     const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
@@ -90,7 +89,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
     if (kept.success) remembered.add(request);
     else reader = await open(request);
     const usage = () => sumUsage(before, reader?.usage() ?? noUsage());
-    /** From what is known, else read and added to it. */
+    /** Looks a value up, or reads and adds it. */
     const find = async <T>(known: Record<string, T>, place: string, read: (one: TokenReader) => Promise<T>) => {
       throwIfCancelled(request.signal);
       const there = known[place];
@@ -130,7 +129,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
   };
 }
 
-/** The tokenizer of a model, for those who answer from what is remembered: one reader is opened for it, at the first use. */
+/** The model's tokenizer for cached readings; the first use opens its reader. */
 function createTokenizer(model: Model): () => Promise<TokenReader['tokenize']> {
   return createOpening(async (): Promise<TokenReader['tokenize']> => {
     // Tokenizing needs no prompt of its own.

@@ -1,4 +1,4 @@
-/** One case and repeat -> its record. All that a worker on another machine needs; it keeps nothing between cases. */
+/** Runs one case and repeat, and returns its record. It keeps no state between cases, so any worker can do it. */
 import type { View } from '../core/catalog/scope.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { addUsage, noUsage, type Stage } from '../core/model/model.js';
@@ -26,21 +26,21 @@ export interface CaseJob {
   readonly repeat: number;
 }
 
-/** @throws WinnowError `cancelled` when the signal has fired; every other failure is in the record. */
+/** @throws WinnowError `cancelled` after an abort; the record holds every other failure */
 export type CaseRunner = (job: CaseJob, signal?: AbortSignal) => Promise<CaseRecord>;
 
-/** How cases are put and judged. */
+/** How cases are run and judged. */
 export interface Judging {
   /** `plan`: planning alone, on the expected tools and others up to `maxTools`. */
   only: 'select' | 'plan' | undefined;
-  /** The option of the planners. */
+  /** The planners' option. */
   maxTools: number;
-  /** A case sees the candidates that it names, and so many other tools by chance. Default: all tools. */
+  /** Number of random tools that a case sees besides its candidates. Default: all tools. */
   distractors?: number | undefined;
   seed: number;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
-  /** For all cases, whatever they say. */
+  /** Ignores case in values of all cases. */
   ignoreCase: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface CaseRunnerOptions extends Judging {
 }
 
 /**
- * Does a case and scores the answer.
+ * Creates a runner that runs a case and scores the answer.
  * @example
  * const run = createCaseRunner({
  *   suites: new Map([['mine', planners]]),
@@ -80,8 +80,8 @@ export function createCaseRunner(options: CaseRunnerOptions): CaseRunner {
 }
 
 /**
- * The tools that a case may use; undefined: all that the caller sees. For planning alone, the expected ones and others up
- * to so many in all. The order tells nothing: a view has the catalogue's.
+ * The tools that a case may use; undefined: all that the caller sees. For planning alone, the expected tools and others up to
+ * `maxTools`. A view keeps the catalogue's order, so order reveals nothing.
  */
 export function offeredTools(
   { id, expected, candidates = [] }: EvaluationCase,
@@ -96,12 +96,12 @@ export function offeredTools(
   return [...given, ...sampleOf(others, count, randomFor(judging.seed, id))];
 }
 
-/** One try of a request at a planner, with all that is known of it afterwards, however it ended. */
+/** One request to a planner with all its outcomes. */
 interface Attempt {
   readonly selection?: Selection;
-  /** Absent where only selection was asked for, and after an error. */
+  /** Absent for selection alone and after an error. */
   readonly result?: Result;
-  /** The model server's, or Winnow's own. What the model did wrong is a result. */
+  /** An error of the model server or of Winnow. A wrong answer of the model is a result. */
   readonly error?: WinnowError;
   readonly calls: readonly RecordedCall[];
   readonly rung: string | undefined;
@@ -155,7 +155,7 @@ function fromPlan(plan: PlanResult, events: readonly TraceEvent[]): Pick<Attempt
   return { selection, result: { kind, text: kind === 'clarification' ? plan.question : plan.reason, ...repaired } };
 }
 
-/** A plan that stays wrong is the model's doing and no error; its error says what was selected. */
+/** A plan that stays invalid is a wrong answer, not an error; the error has its selection. */
 function fromFailure(
   error: WinnowError,
   events: readonly TraceEvent[],
@@ -175,7 +175,7 @@ function wasRepaired(events: readonly TraceEvent[]): boolean {
 
 const SERVER_ERRORS = new Set(['model_unavailable', 'model_refused', 'model_failed', 'model_timeout', 'cancelled']);
 
-/** The fallback hides a server that fails; what it hands on says nothing of the model's choice. */
+/** Finds a server error behind the fallback, whose tools do not show the model's choice. */
 function serverErrorOf(selection: Selection | undefined, calls: readonly RecordedCall[]): WinnowError | undefined {
   if (selection?.mode !== 'fallback') return undefined;
   const failed = calls.find(({ stage, errorCode }) => stage === 'selection' && SERVER_ERRORS.has(errorCode ?? ''));
@@ -239,7 +239,7 @@ function judge(
   return { ...(comparison ? { comparison } : {}), scores, ...(cause === undefined ? {} : { cause }) };
 }
 
-/** Of the calls: they are there also when the request failed. */
+/** Sums the calls, which exist even for a failed request. */
 function usageOf({ tried, schemaTokens: { of, all } }: Done): CaseRecord['usage'] {
   const usageOfStage = (stage: Stage) => {
     const usage = noUsage();

@@ -1,6 +1,6 @@
 /**
- * The cases of a run, read from their files as they are needed: a first pass checks every line and decides which are
- * taken, a second one hands them out. Only ids and places are kept in memory.
+ * The cases of a run: a first pass over the files checks every line and chooses the cases, a second one yields them. Memory
+ * holds only ids and line numbers.
  */
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
@@ -17,19 +17,19 @@ export interface CaseFilter {
   /** Cases with at least one of these tags. */
   tags?: readonly string[] | undefined;
   ids?: ReadonlySet<string> | undefined;
-  /** So many of each suite, by chance with the seed. */
+  /** Size of a random sample of each suite, by seed. */
   sample?: number | undefined;
   seed: number;
-  /** At most the first so many of each suite, after all other filters. */
+  /** Most cases of each suite, the first ones after all other filters. */
   limit?: number | undefined;
-  /** Refuses cases that do not name the tools that were offered. */
+  /** Refuses cases without `candidates`. */
   needsCandidates?: boolean | undefined;
 }
 
 export interface CaseSource {
-  /** Taken cases. */
+  /** Number of chosen cases. */
   readonly total: number;
-  /** What people should know of the files: fields, tools and arguments that do not exist. */
+  /** Warnings for people: fields, tools and arguments that do not exist. */
   readonly notices: readonly string[];
   /** Suite -> SHA-256 of its case file. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -37,11 +37,11 @@ export interface CaseSource {
 }
 
 /**
- * @throws WinnowError `invalid_request` for bad lines and ids that are there twice, naming file and line of each, and for a
- * file without cases; `not_found` for a file that can't be read; `invalid_option` when no case is left
+ * @throws WinnowError `invalid_request` for bad lines and duplicate ids, naming file and line of each, and for a file without
+ * cases; `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
-  /** Id -> where it stands, of all files. */
+  /** Id -> its file and line, over all files. */
   const seen = new Map<string, string>();
   const scans: Scan[] = [];
   for (const suite of suites) scans.push(await scanFile(suite, filter, seen));
@@ -71,7 +71,7 @@ interface Scan {
   suite: Suite;
   hash: string;
   notices: string[];
-  /** Of the taken cases, in ascending order. */
+  /** Line numbers of the chosen cases, ascending. */
   lines: Uint32Array;
 }
 
@@ -133,7 +133,7 @@ function invalid(message: string, issues: readonly string[] = []): WinnowError {
   return new WinnowError('invalid_request', message, { issues });
 }
 
-/** Lines that are not empty, from 1. @throws WinnowError `not_found` when the file can't be read */
+/** Lines that are not empty, numbered from 1. @throws WinnowError `not_found` when the file can't be read */
 async function* linesOf(file: string): AsyncGenerator<{ text: string; line: number }> {
   try {
     await access(file, constants.R_OK);
@@ -149,15 +149,15 @@ async function* linesOf(file: string): AsyncGenerator<{ text: string; line: numb
   }
 }
 
-/** Names of tools that are listed one by one. */
+/** Most names in one notice. */
 const MAX_LISTED = 10;
 
 /**
- * Fields and names in a file of cases that nothing knows. Public sets have such lines, so they are no errors. Only the first
- * of them are kept, however many there are.
+ * Collects unknown fields and names of a case file, which are no errors, since public sets have them. It keeps only the first
+ * ones.
  */
 function createCaseNotices({ caseFile: file, catalog }: Suite) {
-  // A user's private tool may have the name of another.
+  // Private tools of several users may share a name.
   const tools = new Map<string, Tool[]>();
   for (const tool of catalog.tools) tools.set(tool.name, [...(tools.get(tool.name) ?? []), tool]);
   const fields = new Map<string, number>();
@@ -166,13 +166,13 @@ function createCaseNotices({ caseFile: file, catalog }: Suite) {
   const lacking: string[] = [];
   let lackingCount = 0;
   return {
-    /** Of any line, also of one that is not taken. */
+    /** For every line, also of cases that are not chosen. */
     seeFields(unknown: readonly string[]) {
       for (const field of unknown) fields.set(field, (fields.get(field) ?? 0) + 1);
     },
-    /** Of a case that is taken. */
+    /** For a chosen case. */
     seeCase({ expected, candidates = [] }: EvaluationCase, line: number) {
-      // A single tool that is as good stands among the expected ones here.
+      // Sets of alternatives repeat expected tools.
       const others = (expected.alternatives ?? []).flat().filter((name) => !expected.tools.includes(name));
       for (const [field, names] of Object.entries({
         expectedTools: expected.tools,
@@ -190,7 +190,7 @@ function createCaseNotices({ caseFile: file, catalog }: Suite) {
       lackingCount += paths.length;
       if (lacking.length === 0) lacking.push(...paths.slice(0, 1));
     },
-    /** One a line. */
+    /** One text for each line. */
     texts: () => [
       ...[...fields].map(
         ([field, count]) => `${file}: the field "${field}" is not known, and is left out of account (${count} lines)`,
@@ -202,7 +202,7 @@ function createCaseNotices({ caseFile: file, catalog }: Suite) {
   };
 }
 
-/** What is given to tools that have no such argument. Open ones take any. */
+/** Arguments that their tool does not have. Tools with an open schema take any. */
 function lackingArguments(
   { steps = [] }: EvaluationCase['expected'],
   tools: ReadonlyMap<string, readonly Tool[]>,

@@ -1,6 +1,6 @@
 /**
- * A case: a request and what is expected of it. One JSON object a line, in the shape of the public benchmarks and of
- * `fixtures/cases`; parsed once here into plain data that can go to another process as it is.
+ * A case: a request and its expected answer. Files have one JSON object a line, as public benchmarks and `fixtures/cases` do;
+ * parsing gives plain data that a queue can carry.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ const names = z.array(z.string().min(1));
 const alternatives = z.union([z.array(names), names]);
 const { message, history, entities, intent, user, today, timeZone, locale } = requestSchema.shape;
 
-/** A line as it is written; `meta` is where the public benchmarks keep what is theirs alone. */
+/** A line of a file; public benchmarks keep their own fields in `meta`. */
 const caseLineSchema = z.looseObject({
   id: z.string().min(1).optional().describe('Default: made of the request, so that it is the same in each run.'),
   query: message,
@@ -57,7 +57,6 @@ type CaseLine = z.output<typeof caseLineSchema>;
 
 const text = z.string().exactOptional();
 
-/** Plain data, parsed once: a queue may hand it to another process. */
 export const evaluationCaseSchema = z.object({
   id: z.string(),
   suite: z.string(),
@@ -91,7 +90,7 @@ const KNOWN = new Set(Object.keys(caseLineSchema.shape));
 
 /**
  * One line of a case file.
- * @returns the case, and the names of fields that Winnow does not know and leaves out of account.
+ * @returns the case, and the names of unknown fields, which are ignored.
  * @throws WinnowError `invalid_request` naming file, line and field.
  * @example
  * const line = '{"query": "Read a.txt", "expectedTools": ["file_read"]}';
@@ -110,7 +109,7 @@ export function parseCase(text: string, place: CasePlace): { case: EvaluationCas
 
 function readLine(text: string, where: string): unknown {
   try {
-    // Without the byte order mark of some editors, too.
+    // `trim` also removes a byte order mark.
     return JSON.parse(text.trim());
   } catch (error) {
     throw badCase(where, [`line: not JSON (${messageOf(error)})`], error);
@@ -160,12 +159,12 @@ function toCase(line: CaseLine, suite: string): EvaluationCase {
 
 type Known<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Without the fields that are undefined. */
+/** Drops undefined fields. */
 function known<T extends object>(fields: T): Known<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>;
 }
 
-/** What is expected may be mended later: the case stays the same. */
+/** Made of the request alone, so that a corrected expectation keeps the id. */
 function idOf(request: EvaluationCase['request']): string {
   return `case-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 12)}`;
 }
@@ -182,7 +181,7 @@ function toExpected(line: CaseLine): EvaluationCase['expected'] {
   return { tools, ...known({ alternatives: sets.length > 0 ? sets : undefined, steps, edges, kind }) };
 }
 
-/** A single name is as good as any one of the expected tools: it may stand in the place of each. */
+/** Expands a single name to sets in which it replaces one of the expected tools. */
 function toSets(given: readonly (string | string[])[], tools: readonly string[]): string[][] {
   return given.flatMap((one) => {
     if (typeof one !== 'string') return [one];
@@ -194,7 +193,7 @@ function edgesIn(steps: readonly { arguments: Record<string, unknown> }[]): [num
   return steps.flatMap((step, to) => referencedPlaces(step.arguments, to).map((from): [number, number] => [from, to]));
 }
 
-/** `今天是2026年05月12日，星期二。` -> `2026-05-12`: some benchmarks tell the day in words. */
+/** `今天是2026年05月12日，星期二。` -> `2026-05-12`: some benchmarks write the day in a sentence. */
 function dateIn(text: string | undefined): string | undefined {
   const [, year, month, day] = /(\d{4})[-年/](\d{1,2})[-月/](\d{1,2})/u.exec(text ?? '') ?? [];
   return year && month && day ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : undefined;

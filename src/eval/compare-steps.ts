@@ -1,4 +1,4 @@
-/** A plan beside a variant of what is expected, argument by argument: what the scores count and what a report shows. */
+/** Compares a plan with an expected variant, argument by argument, for scores and reports. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../core/result.js';
 import type { ArgumentVerdict } from './record.js';
@@ -14,8 +14,8 @@ import type { PlanVariant, VariantStep } from './variants.js';
 
 export interface CompareOptions extends ValueOptions {
   /**
-   * The value that a tool takes for an argument that is left out; undefined where its schema has none. Such an argument
-   * is as good left out as written down, on either side.
+   * The schema's default for an argument; undefined where there is none. On either side, leaving the argument out equals writing
+   * its default.
    */
   defaultOf?: ((tool: string, argument: string) => unknown) | undefined;
 }
@@ -23,14 +23,14 @@ export interface CompareOptions extends ValueOptions {
 export interface ComparedPlan extends CompareOptions {
   variant: PlanVariant;
   steps: readonly Step[];
-  /** Place of an expected step -> place in the plan. */
+  /** Index of an expected step -> index in the plan. */
   gotOf: ReadonlyMap<number, number>;
 }
 
 /**
- * Which step of a plan stands for which expected one: same tool, and among several of one tool the pairs whose literal
- * arguments agree best, so that two like calls in another order are no mistake (as T-Eval pairs actions, Chen et al.,
- * ACL 2024). References can't be judged before the steps are matched.
+ * Matches steps to expected ones of the same tool. Several calls of one tool are paired by best agreement of their literal
+ * arguments, so that their order is no mistake (as T-Eval pairs actions, Chen et al., ACL 2024). References are judged after
+ * that.
  */
 export function matchSteps(variant: PlanVariant, steps: readonly Step[], options: ValueOptions): Map<number, number> {
   const agreementOf = (expected: VariantStep, step: Step) =>
@@ -69,7 +69,7 @@ export interface ComparedStep {
   readonly arguments: readonly ComparedArgument[];
 }
 
-/** The expected steps in their order, then those that the plan has besides. */
+/** The expected steps in their order, then the plan's extra steps. */
 export function compareSteps(context: ComparedPlan): ComparedStep[] {
   const { variant, steps, gotOf } = context;
   const matched = new Set(gotOf.values());
@@ -140,9 +140,8 @@ function verdictOf(
 }
 
 /**
- * A reference is right when it points to the matched step, and to the same last named field where the case names one:
- * what a result is wrapped in differs between descriptions of it. An alternative may do without the step that is
- * referred to: then any value is right.
+ * A reference is right when it points to the matched step and, where the case names a field, to the same last named one, since
+ * descriptions wrap results differently. Any value is right where an alternative lacks the referenced step.
  */
 function isRight(value: unknown, got: unknown, context: ComparedPlan & { origin: number }): boolean {
   const { origin, variant, steps, gotOf } = context;

@@ -1,4 +1,4 @@
-/** Two runs case by case: only cases that both have are compared, so that a difference is one of the runs. */
+/** Compares two runs on the cases that both have, so that differences come from the runs. */
 import { createTally, METRICS, type Tally } from './metrics.js';
 import { readSummary, withRun } from './run-store.js';
 import { differencesOf, type MetricMeaning, type RunSummary } from './run-summary.js';
@@ -6,7 +6,7 @@ import { type Difference, FRACTION_DIFFERENCES, mcNemarExact, type Pair, pairedD
 
 export interface ComparedMetric extends MetricMeaning {
   readonly name: string;
-  /** Means over the cases that both runs have. */
+  /** Means over the shared cases. */
   readonly first: number;
   readonly second: number;
   /** Second minus first, with a paired bootstrap interval. */
@@ -16,18 +16,18 @@ export interface ComparedMetric extends MetricMeaning {
 export interface Comparison {
   readonly first: RunSummary;
   readonly second: RunSummary;
-  /** Cases that both have. */
+  /** Number of shared cases. */
   readonly cases: number;
-  /** Cases that only one of them has. */
+  /** Number of cases in one run only. */
   readonly onlyFirst: number;
   readonly onlySecond: number;
-  /** Settings that differ: what a difference may come from. */
+  /** Settings that differ, which may explain differences. */
   readonly settings: readonly string[];
   readonly metrics: readonly ComparedMetric[];
   /** Right in the second run only, and in the first run only. A case is right when more than half of its repeats are. */
   readonly won: readonly string[];
   readonly lost: readonly string[];
-  /** Of McNemar's exact test on won and lost. */
+  /** p of McNemar's exact test on won and lost. */
   readonly p: number;
 }
 
@@ -39,7 +39,7 @@ export async function compareRuns(first: string, second: string): Promise<Compar
     const there = other.places().get(id);
     return there === undefined ? [] : [{ id, at, there }];
   });
-  /** Of the cases in which both runs have a value. */
+  /** Cases in which both runs have a value. */
   const pairsOf = (name: string): { id: string; pair: Pair }[] =>
     both.flatMap(({ id, at, there }) => {
       const [before, after] = [one.valueAt(name, at), other.valueAt(name, there)];

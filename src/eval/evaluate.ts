@@ -1,4 +1,4 @@
-/** A run from its first case to its summary: what is missing is done, whoever does it, and each record is kept at once. */
+/** Runs the missing cases through a dispatcher, keeps each record at once, and writes the summary. */
 import { throwIfCancelled, WinnowError } from '../core/errors.js';
 import type { CaseJob, CaseRunner } from './case-runner.js';
 import type { CaseSource } from './case-source.js';
@@ -8,18 +8,18 @@ import { keyOf, type RunStore } from './run-store.js';
 import type { RunStart, RunSummary } from './run-summary.js';
 
 export interface DispatchOptions {
-  /** Keeps records as they end: when it has ended they survive a power loss, and a queue may forget them. */
+  /** Stores records. Once it resolves, they survive a power loss, and a queue may forget them. */
   keep: (records: readonly CaseRecord[]) => Promise<void>;
-  /** No new case is begun; those under way are finished. */
+  /** Starts no new case; running ones finish. */
   stop: AbortSignal;
-  /** Those under way are given up, too. */
+  /** Abandons running cases, too. */
   cancel: AbortSignal;
 }
 
-/** Who does the cases. Ends when all jobs are done, or after `stop`. @throws what `keep` throws, and `cancelled`. */
+/** Runs cases until all jobs are done, or after `stop`. @throws what `keep` throws, and `cancelled` */
 export type Dispatcher = (jobs: AsyncIterable<CaseJob>, options: DispatchOptions) => Promise<void>;
 
-/** This process, with so many cases under way at once. */
+/** Runs cases in this process, `concurrency` at once. */
 export function createLocalDispatcher(run: CaseRunner, concurrency: number): Dispatcher {
   return async (jobs, { keep, stop, cancel }) => {
     const failed = new AbortController();
@@ -29,7 +29,7 @@ export function createLocalDispatcher(run: CaseRunner, concurrency: number): Dis
       while (!stop.aborted && !giveUp.aborted) {
         const next = await queue.next();
         if (next.done) return;
-        // A signal of its own for each case: what listens to it goes with it.
+        // Each case has its own signal, so that its listeners are freed with it.
         await keep([await run(next.value, AbortSignal.any([giveUp]))]);
       }
     };
@@ -48,25 +48,25 @@ export function createLocalDispatcher(run: CaseRunner, concurrency: number): Dis
 export interface EvaluationOptions {
   store: RunStore;
   source: CaseSource;
-  /** How often each case is done. */
+  /** Runs of each case. */
   repeats: number;
   dispatch: Dispatcher;
   start: RunStart;
   /** Called with every new record. */
   onRecord?: ((record: CaseRecord) => void) | undefined;
-  /** No new case is begun. */
+  /** Starts no new case. */
   stop?: AbortSignal | undefined;
-  /** Cases under way are given up, too. */
+  /** Abandons running cases, too. */
   cancel?: AbortSignal | undefined;
 }
 
 export interface EvaluationEnd {
   summary: RunSummary;
-  /** Why the run ended early, where an error was the reason; what is done is kept. */
+  /** The error that ended the run early; finished cases are kept. */
   failure: WinnowError | undefined;
 }
 
-/** So many errors of the server in a row: it is down, and the signal fires with an error that says so. */
+/** Aborts with an error after `most` server errors in a row: the server is down. */
 export function createOutage(most: number) {
   const down = new AbortController();
   let errors = 0;
@@ -88,7 +88,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   const { store, start, stop = NEVER, cancel = NEVER } = options;
   const outage = createOutage(MAX_ERRORS_IN_A_ROW);
   let failure: WinnowError | undefined;
-  // What a process that is killed leaves says with what the run was begun.
+  // Saved first, so that even a killed run has its settings.
   await store.saveSummary(toSummary(start, { all: createTally().facts(), ofSuites: [] }));
   try {
     await options.dispatch(missingJobs(options, await store.doneKeys()), {
@@ -110,7 +110,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   return { summary, failure: failure ?? outage.signal.reason };
 }
 
-/** All first tries before the second ones: an interrupted run has seen every case once, as far as it came. */
+/** First tries of all cases come before second ones, so that an interrupted run covers more cases. */
 async function* missingJobs(
   { source, repeats }: EvaluationOptions,
   done: ReadonlySet<string>,
@@ -122,7 +122,7 @@ async function* missingJobs(
   }
 }
 
-/** Works the summary out of the records in the store, and keeps it there. */
+/** Computes the summary from the stored records, and stores it. */
 export async function summarise(store: RunStore, start: RunStart, now = new Date()): Promise<RunSummary> {
   const all = createTally();
   const bySuite = start.suites.map(({ name }) => ({ name, tally: start.suites.length === 1 ? all : createTally() }));

@@ -1,10 +1,10 @@
-/** Bars that a run has to reach, such as `recall@8>=0.85,precision>=0.3,noWorseThan=RUN`. */
+/** Thresholds of a run, called bars, such as `recall@8>=0.85,precision>=0.3,noWorseThan=RUN`. */
 import { WinnowError } from '../core/errors.js';
 import type { Comparison } from './compare.js';
 import { METRICS, meaningOf } from './metrics.js';
 import type { RunSummary } from './run-summary.js';
 
-/** A mean that is a hair off by rounding is not off. */
+/** Tolerance for rounding of means. */
 const EPSILON = 1e-9;
 const OPERATORS = new Map<string, (found: number, value: number) => boolean>([
   ['>=', (found, value) => found >= value - EPSILON],
@@ -19,17 +19,17 @@ export type Bar = { readonly text: string } & (
 );
 
 export interface BarResult {
-  /** As it was written. */
+  /** Text of the bar. */
   readonly bar: string;
   readonly passed: boolean;
-  /** What was found, for people. */
+  /** The value found, for people. */
   readonly found: string;
 }
 
 const METRIC_BAR = /^([\w@.^]+)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/u;
 const RUN_BAR = /^noWorseThan\s*=\s*(.+)$/u;
 
-/** @throws WinnowError `invalid_option` for what is no bar, and for a metric that does not exist. */
+/** @throws WinnowError `invalid_option` for a malformed bar or an unknown metric */
 export function parseGate(text: string): Bar[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map(parseBar);
@@ -51,7 +51,7 @@ function parseBar(text: string): Bar {
   return { kind: 'metric', text, metric, holds: (found) => compare(found, Number(value)) };
 }
 
-/** A run that is not complete fails every gate: its missing cases may be the bad ones. */
+/** An incomplete run fails every gate, since its missing cases may be the bad ones. */
 export async function judgeGate(
   bars: readonly Bar[],
   { interrupted, counts, planned, metrics }: RunSummary,
@@ -70,8 +70,8 @@ export async function judgeGate(
 }
 
 /**
- * Of the primary metrics of quality that both runs have: a prompt may cost a token more. Worse is what is clearly worse: the
- * whole 95 % interval of the difference lies below 0.
+ * Compares the primary metrics of quality that both runs have, not costs. A metric is worse when the whole 95 % interval of
+ * the difference lies below 0.
  */
 function judgeComparison(bar: string, { metrics, cases, first }: Comparison): BarResult {
   const judged = metrics.filter(({ name, better }) => METRICS.get(name)?.primary && better === 'higher');

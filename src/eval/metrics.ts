@@ -1,6 +1,6 @@
 /**
- * The metrics of a run, in the order in which they are shown, and how they come from its records. A case counts once, with
- * the mean of its repeats. Records with an error count as errors and in nothing else.
+ * The metrics of a run in display order, and how to compute them from its records. A case counts once, with the mean of its
+ * repeats. Records with an error count only as errors.
  */
 import { sumUsage } from '../core/model/model.js';
 import type { CaseRecord } from './record.js';
@@ -41,7 +41,7 @@ const ROWS: Readonly<Record<MetricMeaning['group'], readonly Row[]>> = {
   time: [['time', 'Time of a case, mean', 'lower', 'milliseconds']],
 };
 
-/** What a run is judged by first. */
+/** The main metrics of a run. */
 const PRIMARY: ReadonlySet<string> = new Set([
   ...['right', 'allNeeded', 'recall@8', 'abstention'],
   ...['nodeF1', 'edgeF1', 'argumentValueF1', 'tokens.read'],
@@ -58,12 +58,12 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map(
   ),
 );
 
-/** Those in `scores` of a record; the others are worked out of its usage, its time and its outcome. */
+/** Metrics in a record's `scores`; the others are computed from its usage, time and outcome. */
 export const SCORES: ReadonlySet<string> = new Set(
   [...ROWS.selection, ...ROWS.plan, ['schemaTokensSaved']].map(([name = '']) => name),
 );
 
-/** Also of a metric that depends on the run, such as `pass^3`. */
+/** Includes metrics that depend on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
   const perCase = { group: 'selection', unit: 'fraction' } as const;
   const power = /^pass\^(\d+)$/u.exec(name)?.[1];
@@ -74,10 +74,10 @@ export function meaningOf(name: string): MetricMeaning | undefined {
   return METRICS.get(name);
 }
 
-/** Of a case as a whole, whatever stage is judged. */
+/** Metrics of a case as a whole, whatever stages are judged. */
 const WHOLE = /^(?:right|flipRate|pass\^\d+)$/u;
 
-/** Whether a run of this stage, or of both, has values of the metric. */
+/** Whether a run of these stages has values of the metric. */
 export function isOfStage(name: string, only: Only): boolean {
   const group = meaningOf(name)?.group;
   if (only === 'select') return group !== 'plan';
@@ -86,15 +86,15 @@ export function isOfStage(name: string, only: Only): boolean {
 
 export interface Tally {
   add(record: CaseRecord): void;
-  /** What the summary of a run says of its records. */
+  /** The summary's facts from the records. */
   facts(): Pick<RunSummary, 'counts' | 'causes' | 'commonestError' | 'totalCost' | 'metrics'>;
-  /** Case -> its place, in the order in which the first try of each was added. */
+  /** Case -> its index, in the order of first tries. */
   places(): ReadonlyMap<string, number>;
-  /** The value of a case, the mean of its repeats. Undefined where it has none. */
+  /** Mean over the repeats of a case. Undefined where it has no value. */
   valueAt(name: string, place: number): number | undefined;
 }
 
-/** The values of one metric, by the place of the case. */
+/** The values of one metric, by index of the case. */
 interface Column {
   readonly sums: number[];
   readonly tries: number[];
@@ -112,7 +112,7 @@ export function createTally(): Tally {
   const columns = new Map<string, Column>();
   const counts: Record<keyof RunCounts, number> = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
   const causes = new Map<string, number>();
-  /** By code: messages may name the case. */
+  /** By code, since messages may name the case. */
   const errors = new Map<string, NonNullable<RunSummary['commonestError']>>();
   let totalCost: number | undefined;
 
@@ -169,7 +169,7 @@ export function createTally(): Tally {
   };
 }
 
-/** `tokens...`: what the calls of both stages read anew, had from the server's cache, wrote. A remembered answer has no time. */
+/** `tokens...`: tokens that both stages read uncached, read from the server's cache, and wrote. A cached answer has no time. */
 function costsOf({ usage: { selection, planning }, cost, calls, milliseconds }: CaseRecord): Record<string, number> {
   const { read, cached, written } = sumUsage(selection, planning);
   return {
@@ -181,7 +181,7 @@ function costsOf({ usage: { selection, planning }, cost, calls, milliseconds }: 
   };
 }
 
-/** Cases without a value are holes in the list, which `flat` leaves out. */
+/** Cases without a value are holes in the array, which `flatMap` skips. */
 function meansOf({ sums, tries }: Column): number[] {
   return sums.flatMap((sum, place) => sum / (tries[place] ?? 1));
 }
@@ -195,8 +195,8 @@ function toMetric(name: string, values: readonly number[]): RunMetric {
 }
 
 /**
- * pass^k for every k up to the number of repeats. `flipRate`: of the cases with several tries, the share in which some are
- * right and some wrong.
+ * pass^k for every k up to the number of repeats. `flipRate`: share of the cases with several tries whose tries are partly
+ * right and partly wrong.
  */
 function repeatMetrics({ sums, tries }: Column = { sums: [], tries: [] }): RunMetric[] {
   const cases = sums.flatMap((hits, place) => ({ hits, tries: tries[place] ?? 0 }));

@@ -1,4 +1,4 @@
-/** What a run leaves for people and other programs: its summary, its records, a table, a file for build servers, the page. */
+/** Writes the output files of a run: summary, records, table, JUnit file and page. */
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -41,7 +41,7 @@ async function reported(store: RunStore, summary: RunSummary): Promise<ReportedR
 }
 
 /**
- * Two runs side by side, case by case, in the file `out`.
+ * Writes the page of two compared runs to the file `out`.
  * @param folders of the runs
  * @throws WinnowError `not_found` where there is no run; `invalid_option` when the file can't be written
  */
@@ -62,7 +62,7 @@ export function writeComparisonPage(
 const FACTS = ['id', 'suite', 'repeat', 'lang', 'tags', 'query', 'outcome', 'cause', 'expected', 'got', 'kind'];
 const COSTS = ['read', 'cached', 'written', 'schemaTokens', 'cost', 'milliseconds'];
 
-/** One row a case and repeat, one column a score that any case has. What begins like a formula is written so that it is none. */
+/** One row for each case and repeat, one column for each score that any case has. Escapes texts that begin like formulas. */
 async function writeCsv(records: AsyncIterable<CaseRecord>, { metrics }: RunSummary, out: string): Promise<void> {
   const scores = metrics.filter(({ name, count }) => count > 0 && SCORES.has(name)).map(({ name }) => name);
   async function* rows() {
@@ -97,7 +97,7 @@ async function writeCsv(records: AsyncIterable<CaseRecord>, { metrics }: RunSumm
   );
 }
 
-/** A suite for each set of cases, and one for the bars. A case is written as it is read: there may be any number. */
+/** A suite for each set of cases, and one for the bars. It streams cases, since there may be any number. */
 async function* junitOf(
   summary: RunSummary,
   records: () => AsyncIterable<CaseRecord>,
@@ -112,7 +112,7 @@ async function* junitOf(
   yield* closeSuites(gate, summary.startedAt);
 }
 
-/** Whether a case is right can't be said of some, for example of a selection that was skipped: they pass. */
+/** Unjudged cases pass, for example those with a skipped selection. */
 function renderCase(record: CaseRecord): string {
   const { id, suite = '', repeat, query, cause = 'wrong', error, scores, expected, selection, milliseconds } = record;
   const got = selection?.tools.map((tool) => tool.name).join(' ') ?? '';
@@ -126,7 +126,7 @@ function renderCase(record: CaseRecord): string {
 }
 
 /**
- * A comparison: what was lost fails; cases that are right, or wrong, in both runs are counted, not listed.
+ * Lost cases of a comparison fail; cases without a change are counted, not listed.
  * @throws WinnowError `invalid_option` when it can't be written
  */
 export function writeComparisonJUnit(comparison: Comparison, gate: readonly BarResult[], out: string): void {
@@ -158,7 +158,7 @@ function openSuite(name: string, [tests, failures, errors]: readonly number[], t
   return `<testsuite name="${attribute(name)}" ${numbers} timestamp="${attribute(timestamp)}">\n`;
 }
 
-/** With a suite of the bars, where there are any. */
+/** Adds a suite of the bars, where there are any. */
 function* closeSuites(gate: readonly BarResult[], timestamp: string): Generator<string> {
   if (gate.length > 0) {
     yield openSuite('gate', [gate.length, gate.filter(({ passed }) => !passed).length, 0], timestamp);
@@ -171,12 +171,12 @@ function* closeSuites(gate: readonly BarResult[], timestamp: string): Generator<
 
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', suppressEmptyNode: true });
 
-/** `@name` are attributes, `#text` what an element holds. */
+/** `@name` is an attribute, `#text` the content of an element. */
 function testCase(suite: string, name: string, content: Record<string, unknown>): string {
   return `${builder.build({ testcase: cleaned({ '@classname': suite, '@name': name, ...content }) })}\n`;
 }
 
-/** Characters that XML 1.0 has no way to write. */
+/** Characters that XML 1.0 can't represent. */
 const FORBIDDEN = /(?![\t\n\r])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu;
 
 function cleaned(value: unknown): unknown {

@@ -1,6 +1,5 @@
 /**
- * How good a plan is. F1 is 2 · hits / (expected + got) over a case, then averaged over cases, as in NESTFUL (Basu et al.,
- * 2024).
+ * Scores of a plan. F1 is 2 · hits / (expected + got) over a case, then averaged over cases, as in NESTFUL (Basu et al., 2024).
  */
 import { isObject } from '../core/catalog/schema/json.js';
 import { fillDefaults } from '../core/catalog/schema/paths.js';
@@ -19,23 +18,23 @@ import type { CaseRecord, PlanComparison } from './record.js';
 import { type PlanVariant, planVariants } from './variants.js';
 
 /** Each null where it does not apply to the case. */
-export interface PlanScores {
+interface PlanScores {
   /** Tools of the steps as a multiset (node F1 of NESTFUL and of TaskBench, Shen et al., NeurIPS 2024). */
   nodeF1: number;
   /** Dependencies between matched steps (link F1 of TaskBench). Null where neither side has any, or none are known. */
   edgeF1: number | null;
   /**
-   * Names of the arguments of matched steps that have a right value (F1 param. of NESTFUL); accepted values as in BFCL's
-   * AST check. Arguments that may be left out count neither way.
+   * Names of matched steps' arguments with a right value (F1 param. of NESTFUL); accepted values as in BFCL's AST check.
+   * Omitted optional arguments count neither way.
    */
   argumentValueF1: number | null;
 }
 
-export interface PlanVerdict {
+interface PlanVerdict {
   readonly scores: PlanScores;
-  /** What is wrong, the gravest first; undefined for an exact plan. */
+  /** The gravest fault; undefined for an exact plan. */
   readonly fault: PlanFault | undefined;
-  /** With the variant that the plan was judged against. */
+  /** The comparison with the best variant. */
   readonly comparison: PlanComparison;
 }
 
@@ -52,7 +51,7 @@ const PLAN_FAULTS = [
 ] as const;
 export type PlanFault = (typeof PLAN_FAULTS)[number];
 
-/** Judged against the variant that fits best; the expected steps win a draw. */
+/** Judges against the best-fitting variant; the expected steps win a tie. */
 export function scorePlan(
   expected: CaseRecord['expected'],
   steps: readonly Step[],
@@ -108,7 +107,7 @@ function toComparison(compared: readonly ComparedStep[], { alternative }: PlanVa
 
 function countArguments(compared: readonly ComparedStep[]) {
   const all = compared.flatMap((step) => step.arguments);
-  // What may be left out, and is, counts neither way.
+  // Omitted optional arguments count neither way.
   const wanted = all.filter(({ isWanted, verdict }) => isWanted && verdict !== 'optional');
   const isRightOne = ({ verdict }: ComparedArgument) => !['missing', 'different'].includes(verdict);
   return {
@@ -120,7 +119,7 @@ function countArguments(compared: readonly ComparedStep[]) {
   };
 }
 
-/** `dependsOn` holds both the references and what the plan waits for besides. */
+/** `dependsOn` holds both references and other dependencies. */
 function countEdges({ variant: { edges }, steps, gotOf }: ComparedPlan) {
   if (!edges) return undefined;
   const placeOf = (id: string) => steps.findIndex((step) => step.id === id);
@@ -130,8 +129,8 @@ function countEdges({ variant: { edges }, steps, gotOf }: ComparedPlan) {
 }
 
 /**
- * Of the pairs of matched steps that the case puts in order, the share that the plan has in that order: concordant pairs
- * (Kendall, 1938). Ordered are steps with a path of edges between them; where edges are not known, all pairs.
+ * Share of concordant pairs (Kendall, 1938) among the matched steps that the case orders: pairs with a path of edges between
+ * them, or all pairs where edges are not known.
  */
 function orderOf({ variant: { steps, edges, isOrdered }, gotOf }: ComparedPlan): number {
   const after = steps.map((_, place) => new Set(edges?.filter(([from]) => from === place).map(([, to]) => to)));
@@ -149,7 +148,7 @@ const defaultsOf = oncePer((tool: Tool): Record<string, unknown> => {
   return isObject(filled) ? filled : {};
 });
 
-/** What the tools take for top-level arguments that are left out; undefined where tool or default is not known. */
+/** Schema defaults of top-level arguments; undefined where tool or default is not known. */
 export function defaultsIn(tools: ReadonlyMap<string, Tool>): (tool: string, argument: string) => unknown {
   return (name, argument) => {
     const tool = tools.get(name);

@@ -1,4 +1,4 @@
-/** What tokens cost: a table of prices a million tokens, by model. */
+/** Prices of a million tokens, by model. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../core/errors.js';
@@ -25,18 +25,18 @@ export interface Prices {
 
 export interface PriceTable {
   readonly currency: string;
-  /** A model, or a pair of them as `pairId` names it. @throws WinnowError `invalid_option` where the table has no such model */
+  /** @param modelId a model, or two as `pairId` names them. @throws WinnowError `invalid_option` for a model without prices */
   of(modelId: string): Prices;
 }
 
 const AND = ' + ';
 
-/** Of the model of selection and that of planning, where there are two. */
+/** Id of the selection model, joined with the planning model where there is one. */
 export function pairId(selection: string, planning: string | undefined): string {
   return planning === undefined ? selection : `${selection}${AND}${planning}`;
 }
 
-/** @throws WinnowError `invalid_option` naming the file and what is wrong */
+/** @throws WinnowError `invalid_option` naming file and problem */
 export async function loadPrices(path: string): Promise<PriceTable> {
   const problem = `The price table ${path} is not usable`;
   const place = { code: 'invalid_option', problem, root: 'file' } as const;
@@ -62,7 +62,7 @@ export async function loadPrices(path: string): Promise<PriceTable> {
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    // Without the byte order mark of some editors, too.
+    // `trim` also removes a byte order mark.
     return JSON.parse((await readFile(path, 'utf8')).trim());
   } catch (cause) {
     throw new WinnowError('invalid_option', `The price table ${path} can't be read: ${messageOf(cause)}.`, { cause });

@@ -1,10 +1,10 @@
-/** Chance that is the same in every run: a generator from a seed, and samples drawn with it. */
+/** Seeded random numbers and samples, the same in every run. */
 import { createHash } from 'node:crypto';
 
 /** Numbers in [0, 1). */
 export type Random = () => number;
 
-// A lookup of the global in the innermost loop is slow where code runs in a context of its own, as tests do.
+// Looking up the global in the inner loop is slow in a separate context, as in tests.
 const { imul } = Math;
 
 /** Mulberry32 (Tommy Ettinger, 2017), public domain. */
@@ -18,12 +18,12 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A generator of its own for a name, so that one case's draw does not move with the cases before it. */
+/** A separate generator for each name, so that a case's draw does not depend on the cases before it. */
 export function randomFor(seed: number, name: string): Random {
   return createRandom(createHash('sha256').update(`${seed}:${name}`).digest().readUInt32LE(0));
 }
 
-/** So many of the items, each at most once, in their own order. All where there are not more. */
+/** Draws `count` items without replacement and keeps their order; all where there are fewer. */
 export function sampleOf<T>(items: readonly T[], count: number, random: Random): T[] {
   const places = items.map((_, place) => place);
   const taken = Math.min(count, places.length);

@@ -1,4 +1,4 @@
-/** A case, one repeat of it, what came out and how it was judged. A run consists of these and its summary. */
+/** The record of one repeat of a case: outcome and scores. A run consists of records and a summary. */
 import { z } from 'zod';
 import { messageSchema } from '../core/request.js';
 import { selectionSchema, stepSchema, usageSchema } from '../core/result.js';
@@ -28,14 +28,14 @@ const expectedSchema = z.object({
   kind: z.enum(RESULT_KINDS).optional(),
 });
 
-/** Of an argument; the last three are wrong. */
+/** Verdict on an argument; the last three are wrong. */
 const verdictSchema = z.enum([
   ...(['same', 'form', 'accepted', 'default', 'optional', 'unjudged'] as const),
   ...(['different', 'missing', 'extra'] as const),
 ]);
 export type ArgumentVerdict = z.infer<typeof verdictSchema>;
 
-/** The plan beside the expected one, as the scores count it. */
+/** The plan compared with the expected one, as the scores count it. */
 const comparisonSchema = z.object({
   alternative: z
     .int()
@@ -50,17 +50,17 @@ const comparisonSchema = z.object({
         .record(z.string(), verdictSchema)
         .describe(
           'form: the same value written otherwise; accepted: another that counts as right; default: left out, or added, at ' +
-            'the value that the tool takes by itself; optional: left out where it may be; unjudged: the case does not tell.',
+            'the value that the tool takes by itself; optional: left out where it may be; unjudged: the case does not say.',
         ),
     }),
   ),
 });
 export type PlanComparison = z.infer<typeof comparisonSchema>;
 
-/** What the model saw and what it answered. The stable part of a prompt is kept once a run, by its hash. */
+/** Prompt and answer of a model call. A run stores each stable part once, by hash. */
 const modelCallSchema = z.object({
   stage: z.enum(['selection', 'planning']),
-  /** SHA-256, first 16 digits, of the stable part. */
+  /** First 16 digits of the stable part's SHA-256. */
   system: z.string(),
   user: z.string(),
   answer: z.string().describe('Of a rank reading: one line a name, with its probability.'),
@@ -96,9 +96,9 @@ export const caseRecordSchema = z.object({
     .optional()
     .describe('Absent where only selection was asked for.'),
   comparison: comparisonSchema.optional().describe('Absent where no plan was expected.'),
-  /** By name of the metric; null where it does not apply to the case. */
+  /** By metric; null where it does not apply to the case. */
   scores: z.record(z.string(), z.number().nullable()),
-  /** Why the case is not right, in one word for charts, for example `not-ranked`, `cap`, `wrong-argument`. */
+  /** Cause of a wrong case in one word, for example `not-ranked`, `cap`, `wrong-argument`. */
   cause: z.string().optional(),
   usage: z.object({
     selection: usageSchema,
@@ -114,7 +114,7 @@ export type CaseRecord = z.infer<typeof caseRecordSchema>;
 
 type Failure = Readonly<{ code: string; message: string; issues: readonly string[] }>;
 
-/** In place of a verdict where the model server, or Winnow, failed: no answer is no wrong answer. */
+/** Replaces a verdict where the model server or Winnow failed, since no answer is no wrong answer. */
 export function noAnswer({ code, message, issues }: Failure) {
   return {
     outcome: 'error',

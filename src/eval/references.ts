@@ -1,23 +1,23 @@
-/** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
+/** References in the benchmarks' form: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
 import { isObject } from '../core/catalog/schema/json.js';
 import { findReferences, referencesIn, renderPath } from '../core/planning/references.js';
 
-export interface GoldReference {
-  /** Place of the step that is referred to. */
+interface GoldReference {
+  /** Index of the referenced step. */
   readonly place: number;
   /** The last named field; undefined for the whole result. */
   readonly field: string | undefined;
-  /** All behind the place, as it is written. */
+  /** The text after the index. */
   readonly path: string;
 }
 
 const WHOLE = /^\$(\d+)((?:[.[][^$]*)?)$/u;
 const INSIDE = /\$(\d+)((?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
 
-/** What can't be a price, as `$3`, `$3.50` and `$3.5m` may be: a whole text that goes on with a field or an index. */
+/** A whole text with a field or an index, unlike the possible prices `$3`, `$3.50` and `$3.5m`. */
 const SURELY = /^\$(\d+)(?:\.[\p{L}_][\p{L}\p{N}_-]*|\[\d+\])(?:\.[\p{L}\p{N}_-]+|\[\d+\])*$/u;
 
-/** References to a step that is not earlier, each with the path of the field below the value that has it. */
+/** References to steps that are not earlier, each with its path inside the value. */
 export function lateReferences(value: unknown, step: number, path = ''): { path: string; text: string }[] {
   if (typeof value === 'string') {
     const place = SURELY.exec(value)?.[1];
@@ -34,7 +34,7 @@ export function readGoldReference(text: string, step: number): GoldReference | u
   return { place: Number(place), field: lastField(path), path };
 }
 
-/** A text with references inside -> the text with each as `toText` has it; undefined where there are none. */
+/** Replaces the references in a text by `toText`; undefined where there are none. */
 export function replaceGoldReferences(
   text: string,
   step: number,
@@ -49,7 +49,7 @@ export function replaceGoldReferences(
   return found ? replaced : undefined;
 }
 
-/** Places of all steps that a value refers to, each once, in order. */
+/** Indexes of all steps that a value refers to, each once, in order. */
 export function referencedPlaces(value: unknown, step: number): number[] {
   const places = new Set<number>();
   mapTexts(value, (text) => {
@@ -61,7 +61,7 @@ export function referencedPlaces(value: unknown, step: number): number[] {
   return [...places].sort((one, other) => one - other);
 }
 
-/** A value as a plan would write it, `${s1.field}` for `$0.field`. `idOf`: of a place; undefined: the reference stays. */
+/** A value in a plan's form, `${s1.field}` for `$0.field`. A reference stays where `idOf` returns undefined for its index. */
 export function toPlanValue(value: unknown, step: number, idOf: (place: number) => string | undefined): unknown {
   const written = ({ place, path }: GoldReference) => {
     const id = idOf(place);
@@ -80,12 +80,12 @@ function mapTexts(value: unknown, map: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
 }
 
-export interface PlanReference {
+interface PlanReference {
   readonly stepId: string;
   readonly field: string | undefined;
 }
 
-/** `${s1.path.field}` that stands alone. */
+/** Reads a value that is only a reference, `${s1.path.field}`. */
 export function readPlanReference(value: unknown): PlanReference | undefined {
   const [reference] = typeof value === 'string' ? findReferences(value) : [];
   return reference?.whole ? { stepId: reference.step, field: lastNamed(reference.path) } : undefined;
@@ -99,7 +99,7 @@ export function replacePlanReferences(text: string, toText: (reference: PlanRefe
   );
 }
 
-/** Step -> the fields of it that a value of a plan takes, in words. */
+/** Returns a function from step id to the fields that a plan's value takes from it, in words. */
 export function fieldsTaken(value: unknown): (stepId: string) => string {
   const references = referencesIn(value);
   return (stepId) => {
@@ -112,7 +112,7 @@ function lastField(path: string): string | undefined {
   return lastNamed(path.split(/[.[\]]/u).filter(Boolean));
 }
 
-/** Where a list begins and what it is wrapped in differs between descriptions of one result; the field is what counts. */
+/** The last named field, since descriptions of one result wrap it and index lists differently. */
 function lastNamed(path: readonly (string | number)[]): string | undefined {
   const named = path.filter((part) => typeof part === 'string' && !/^\d+$/u.test(part)).at(-1);
   return named === undefined ? undefined : String(named);

@@ -1,7 +1,6 @@
 /**
- * What evaluation keeps, in SQLite files of one form: a run with its cases and prompts, answers of models, and what a
- * tuning run has measured. Each write is a transaction in WAL mode: a process that is killed leaves a whole file, and
- * several processes may share one.
+ * SQLite files of one schema for runs with their cases and prompts, for cached answers, and for measurements of tuning. Each
+ * write is a transaction in WAL mode, so a killed process leaves a valid file, and several processes may share one.
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,9 +11,9 @@ import type { CaseRecord } from './record.js';
 import type { RunSummary } from './run-summary.js';
 
 interface Tables {
-  /** At most one row: a file holds one run. */
+  /** At most one row, since a file holds one run. */
   run: { place: number; summary: string };
-  /** One row a case and repeat, in the order in which they ended. */
+  /** One row for each case and repeat, in the order in which they ended. */
   cases: { place: Generated<number>; id: string; repeat: number; outcome: CaseRecord['outcome']; record: string };
   prompts: { hash: string; text: string };
   answers: { scope: string; key: string; value: string };
@@ -24,13 +23,13 @@ export interface RunStore {
   /** Undefined before the first `saveSummary`. */
   summary(): Promise<RunSummary | undefined>;
   saveSummary(summary: RunSummary): Promise<void>;
-  /** Cases and repeats that are done, named by `keyOf`. */
+  /** Finished cases and repeats, named by `keyOf`. */
   doneKeys(): Promise<Set<string>>;
-  /** @returns the records that were not there before: a queue may deliver a result twice */
+  /** @returns only the new records, since a queue may deliver a result twice */
   keep(records: readonly CaseRecord[]): Promise<CaseRecord[]>;
-  /** Is written with the next records. */
+  /** Written together with the next records. */
   keepPrompt(hash: string, text: string): void;
-  /** Takes out cases that ended with an error, so that they are done again. */
+  /** Removes cases that ended with an error, so that they run again. */
   dropErrors(): Promise<void>;
   records(): AsyncGenerator<CaseRecord>;
   prompts(): Promise<Map<string, string>>;
@@ -45,11 +44,10 @@ const PAGE = 200;
 
 export const keyOf = (id: string, repeat: number) => `${repeat} ${id}`;
 
-/** The file of a run in its folder. */
 export const runFile = (folder: string) => join(folder, 'run.db');
 export const hasRun = (folder: string) => existsSync(runFile(folder));
 
-/** Makes the file where it is missing. @throws WinnowError `store_failed` */
+/** Creates a missing file. @throws WinnowError `store_failed` */
 export async function openRunStore(file: string): Promise<RunStore> {
   const db = await openTables(file);
   const unsaved = new Map<string, string>();
@@ -157,7 +155,7 @@ async function openTables(file: string): Promise<Kysely<Tables>> {
   }
 }
 
-/** The store of a run that is there, as long as the work takes. @throws WinnowError `not_found` */
+/** Opens the store of an existing run for the time of the work. @throws WinnowError `not_found` */
 export async function withRun<Result>(folder: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
   if (!hasRun(folder)) throw new WinnowError('not_found', `There is no run in ${folder}: it has no run.db.`);
   const store = await openRunStore(runFile(folder));
@@ -179,14 +177,14 @@ export async function readSummary(folder: string): Promise<RunSummary> {
 export interface PastRun {
   readonly path: string;
   readonly summary: RunSummary;
-  /** Cases and repeats: the summary of a run that was killed does not know them. */
+  /** Finished cases and repeats, which the summary of a killed run lacks. */
   readonly done: number;
 }
 
 export interface History {
-  /** Runs of the same cases, the oldest first: only those can be compared. */
+  /** Groups of comparable runs, which have the same cases, oldest first. */
   readonly groups: readonly { readonly suites: string; readonly runs: readonly PastRun[] }[];
-  /** Why runs can't be read. */
+  /** Reasons why runs can't be read. */
   readonly unreadable: readonly string[];
 }
 

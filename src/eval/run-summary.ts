@@ -1,4 +1,4 @@
-/** A run as a whole: with what it was done, how far it came, and its metrics with their intervals. */
+/** Summary of a run: its settings, its progress, and metrics with intervals. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -10,15 +10,15 @@ export interface MetricMeaning {
   readonly label: string;
   readonly group: 'selection' | 'plan' | 'cost' | 'time';
   readonly unit: 'fraction' | 'tokens' | 'currency' | 'milliseconds';
-  /** none: it says what happened, not whether that is good. */
+  /** none: a neutral metric. */
   readonly better: 'higher' | 'lower' | 'none';
-  /** A run is judged by it first. */
+  /** One of the main metrics of a run. */
   readonly primary?: boolean;
 }
 
 export interface RunMetric extends MetricMeaning {
   readonly name: string;
-  /** Over cases, each the mean of its repeats. null: no case to which it applies. */
+  /** Mean over cases, each the mean of its repeats. null: it applies to no case. */
   readonly mean: number | null;
   /** Ends of the 95 % interval: bootstrap; Wilson where all cases agree at 0 or 1. */
   readonly low: number | null;
@@ -27,10 +27,10 @@ export interface RunMetric extends MetricMeaning {
   readonly count: number;
 }
 
-/** Of cases and repeats. Of some answered ones it can't be said whether they are right: a selection that was skipped. */
+/** Counts of cases and repeats. Some answered ones are neither right nor wrong, for example with a skipped selection. */
 export type RunCounts = Readonly<Record<'done' | 'answered' | 'errors' | 'right' | 'wrong', number>>;
 
-/** What is known of a set of cases before the first one. */
+/** A set of cases before its first case. */
 export interface RunSuite {
   readonly name: string;
   readonly catalog: string;
@@ -38,13 +38,13 @@ export interface RunSuite {
   readonly caseHash: string;
 }
 
-/** What is known before the first case. */
+/** The summary's part that is known before the first case. */
 export interface RunStart {
   readonly name: string;
   /** ISO time. */
   readonly startedAt: string;
   readonly model: string;
-  /** All that changes results; a run that goes on must have the same. */
+  /** All that changes results; a resumed run must have the same. */
   readonly settings: Settings;
   readonly promptHashes: Readonly<Record<string, string>>;
   readonly currency?: string;
@@ -60,11 +60,11 @@ export interface RunSummary extends RunStart {
   /** Cases are missing: continue with --resume. */
   readonly interrupted: boolean;
   readonly counts: RunCounts;
-  /** Why most of the cases without an answer have none; the message is that of the first. */
+  /** The commonest error of cases, with the message of its first occurrence. */
   readonly commonestError?: { readonly code: string; readonly message: string; readonly count: number };
-  /** Why cases are not right -> how many, most first. */
+  /** Cause of wrong cases -> their number, most frequent first. */
   readonly causes: Readonly<Record<string, number>>;
-  /** Of all cases and repeats, with those that ended with an error. */
+  /** Cost of all cases and repeats, including errors. */
   readonly totalCost?: number;
   readonly metrics: readonly RunMetric[];
   readonly suites: readonly (RunSuite & { readonly counts: RunCounts; readonly metrics: readonly RunMetric[] })[];
@@ -72,12 +72,12 @@ export interface RunSummary extends RunStart {
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** The day of the cases that name none: the given one, else that of the run which goes on, else today on this machine. */
+/** Day of the cases without one: the given day, else that of the resumed run, else today on this machine. */
 export function dayOf(given: string | undefined, earlier: Settings | undefined): string {
   return given ?? (typeof earlier?.today === 'string' ? earlier.today : dayIn(undefined));
 }
 
-/** What is in the sets, by name, as hashes. */
+/** Hashes of the sets' contents, by name. */
 export function hashesOfSets(
   suites: readonly { name: string; catalog: Catalog }[],
   { hashes }: { hashes: Readonly<Record<string, string>> },
@@ -88,17 +88,17 @@ export function hashesOfSets(
   );
 }
 
-/** Of anything that can be JSON. */
+/** Hashes JSON values. */
 export function hashOf(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/** As they are read again. */
+/** Settings as they look after saving and reading. */
 export function toSettings(values: Settings): Settings {
   return JSON.parse(JSON.stringify(values));
 }
 
-/** @throws WinnowError `invalid_option` naming each setting in which a run that goes on differs */
+/** @throws WinnowError `invalid_option` naming each setting in which a resumed run differs */
 export function refuseOtherSettings(run: 'run' | 'tuning', there: Settings, here: Settings): void {
   const issues = differencesOf(there, here);
   if (issues.length === 0) return;
@@ -128,12 +128,12 @@ const scopeSchema = z.object({
 
 export type Only = z.infer<typeof scopeSchema>['only'];
 
-/** Which stages were judged, and so what `right` means. */
+/** The judged stages, which decide the meaning of `right`. */
 export function onlyOf({ settings }: Pick<RunSummary, 'settings'>): Only {
   return scopeSchema.parse(settings).only;
 }
 
-/** In a few words each, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
+/** Restrictions in words, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
 export function scopeOf({ settings }: Pick<RunSummary, 'settings'>): string[] {
   const { only, distractors, filter } = scopeSchema.parse(settings);
   const { sample, seed, limit, tags, failingOf } = filter;

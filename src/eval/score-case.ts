@@ -1,4 +1,4 @@
-/** All scores of one case, whether it is right as a whole, and in one word why not. */
+/** All scores of one case, whether it is right as a whole, and the cause in one word if not. */
 import type { Selection } from '../core/result.js';
 import type { CompareOptions } from './compare-steps.js';
 import { type PlanFault, scorePlan } from './plan-scores.js';
@@ -10,18 +10,18 @@ export type Result = NonNullable<CaseRecord['result']>;
 
 export interface Outcome extends CompareOptions {
   expected: CaseRecord['expected'];
-  /** Absent where planning was judged alone. */
+  /** Absent for planning alone. */
   selection: Selection | undefined;
-  /** Absent where only selection was asked for. */
+  /** Absent for selection alone. */
   result: Result | undefined;
   schemaTokens: CaseRecord['usage']['schemaTokens'];
-  /** Tools that the caller sees. */
+  /** Whether the caller sees the tool. */
   isVisible: (name: string) => boolean;
-  /** Tools that the model was shown; undefined where it saw all. */
+  /** Whether the model saw the tool; undefined where it saw all. */
   wasShown?: ((name: string) => boolean) | undefined;
 }
 
-/** No comparison where no plan was to be judged. `schemaTokensSaved`: 1 - tokens of the schemas of the tools handed on / tokens of those of all visible tools. */
+/** No comparison where no plan is judged. `schemaTokensSaved`: 1 - schema tokens of the selected tools / schema tokens of all visible tools. */
 export function scoreCase(outcome: Outcome) {
   const { expected, selection, result, schemaTokens } = outcome;
   const plan = result ? scoreResult(outcome, result) : undefined;
@@ -36,21 +36,21 @@ export function scoreCase(outcome: Outcome) {
   return { scores, cause, comparison: plan?.comparison };
 }
 
-/** Selection alone is right when all needed tools are handed on; where none is, when none was picked. */
+/** Selection alone is right when it passes on all needed tools, or picks none where none is needed. */
 function selectionRight(expected: Outcome['expected'], selection: Selection | undefined): number | null {
   if (!selection) return null;
   const { allNeeded = null, abstention = null } = scoreSelection(expected, selection);
   return allNeeded ?? abstention;
 }
 
-/** What a case wants where it does not say: a plan, or none where no tool fits. */
+/** The expected kind. Default: a plan, or none where no tool fits. */
 export function expectedKind({ kind, tools }: Outcome['expected']): NonNullable<Outcome['expected']['kind']> {
   return kind ?? (tools.length > 0 ? 'plan' : 'unplannable');
 }
 
 /**
- * - `valid`: the answer of the model was usable, at the latest after one repair.
- * - `kind`: a plan where one was wanted, a question where one was, a refusal where one was.
+ * - `valid`: the model's answer was usable, at the latest after one repair.
+ * - `kind`: the result is of the expected kind: a plan, a question or a refusal.
  */
 function scoreResult({ expected, ...options }: Outcome, result: Result) {
   const wanted = expectedKind(expected);
@@ -72,7 +72,7 @@ function resultCause(wanted: string, got: Result['kind'], fault: PlanFault | und
   return got === 'clarification' ? 'asked-back' : 'gave-up';
 }
 
-/** What selection got wrong; undefined where it did not. A needed tool that is missing is why the plan is wrong, too. */
+/** The fault of selection, if any. A missing needed tool also explains a wrong plan. */
 function causeOf({ expected, selection, result, isVisible, wasShown }: Outcome): string | undefined {
   if (!selection || selection.mode === 'passthrough') return undefined;
   if (expected.tools.length === 0) return result ? undefined : 'should-abstain';

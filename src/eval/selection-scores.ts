@@ -1,6 +1,6 @@
 /**
- * How good a selection is, by exact names only: a name that is nearly right is wrong. Where a case has alternatives,
- * the set that is fulfilled best counts. Each score is null where it does not apply.
+ * Scores of a selection, by exact names. Where a case has alternatives, the best-covered set counts. Each score is null where
+ * it does not apply.
  */
 import type { Selection } from '../core/result.js';
 import type { CaseRecord } from './record.js';
@@ -12,13 +12,13 @@ const CUTOFFS = [3, 5, 8, 10] as const;
 export type Scores = Record<string, number | null>;
 
 /**
- * - `allNeeded`: all needed tools are handed on to planning. `recall`, `precision`: of the tools handed on, as sets (Manning
- *   et al., "Introduction to Information Retrieval", 2008, ch. 8).
- * - `recall@k`: share of the needed tools among the first k. `top1`: a needed tool is first. The order is the one in which
- *   tools are handed on, so both are null where selection was skipped.
+ * - `allNeeded`: planning gets all needed tools. `recall`, `precision`: of the selected tools, as sets (Manning et al.,
+ *   "Introduction to Information Retrieval", 2008, ch. 8).
+ * - `recall@k`: share of the needed tools among the first k. `top1`: a needed tool is first. Both use the order of the selected
+ *   tools, so they are null where selection was skipped.
  * - `abstention`: nothing fits, and nothing was picked (irrelevance detection of BFCL). Not judged where selection was
- *   skipped, nor where the case wants a question back.
- * - `fallback`: selection failed, and the full set went on.
+ *   skipped, nor where the case expects a question.
+ * - `fallback`: selection failed, and planning got the full set.
  */
 export function scoreSelection(
   expected: Pick<CaseRecord['expected'], 'tools' | 'alternatives' | 'kind'>,
@@ -44,7 +44,7 @@ export function scoreSelection(
   };
 }
 
-/** Always-on and required tools are there whatever the model picks. */
+/** Always-on and required tools do not count as picked by the model. */
 function isAbstention({ mode, tools }: Selection): boolean {
   return mode === 'none' || tools.every(({ via }) => via === 'always' || via === 'required');
 }
@@ -54,7 +54,7 @@ function recallOf(sets: readonly string[][], names: readonly string[]): number {
   return hitsOf(best, names) / best.length;
 }
 
-/** The set that is there to the largest share; of such, the one with the most tools there. */
+/** The set with the largest covered share; among equals, the one with most covered tools. */
 export function bestSet(sets: readonly string[][], names: readonly string[]): string[] {
   const shareOf = (set: readonly string[]) =>
     (set.length === 0 ? 0 : hitsOf(set, names) / set.length) * 1_000 + hitsOf(set, names);

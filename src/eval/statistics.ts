@@ -1,23 +1,23 @@
 /**
- * Means with their uncertainty, and comparisons of two runs. Everything is seeded: the same numbers give the same
- * intervals. Resampling is over cases, since the repeats of one case are not independent of each other.
+ * Means with intervals, and comparisons of two runs. All is seeded, so the same numbers give the same intervals. Resampling is
+ * over cases, since repeats of one case are not independent.
  */
 import { createRandom } from './random.js';
 
-/** The least and the most that a value can be. */
-export type Ends = readonly [least: number, most: number];
+/** Smallest and largest possible value. */
+type Ends = readonly [least: number, most: number];
 export const FRACTIONS: Ends = [0, 1];
-/** Of one fraction minus another. */
+/** Ends of one fraction minus another. */
 export const FRACTION_DIFFERENCES: Ends = [-1, 1];
 
-export interface EstimateOptions {
+interface EstimateOptions {
   /** Default: 1. */
   seed?: number;
-  /** Where it is known, values that all lie at one end leave it open how far the mean of further cases is from there. */
+  /** Possible range: if all values lie at one end, the interval still allows for the mean of further cases. */
   ends?: Ends | undefined;
 }
 
-export interface Estimate {
+interface Estimate {
   readonly mean: number;
   /** Ends of the 95 % interval. */
   readonly low: number;
@@ -25,17 +25,17 @@ export interface Estimate {
   readonly count: number;
 }
 
-// A lookup of the global in the innermost loop is slow where code runs in a context of its own, as tests do.
+// Looking up the global in the inner loop is slow in a separate context, as in tests.
 const { floor } = Math;
 
-/** Fewer resamples for very many values, where the interval is narrow anyway: at least 200. */
+/** Fewer resamples for very many values, whose interval is narrow anyway; at least 200. */
 function resamplesFor(count: number): number {
   return Math.max(200, Math.min(2_000, floor(5_000_000 / Math.max(1, count))));
 }
 
 /**
- * Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. It
- * can't see beyond the values: where all are at one of the `ends`, the interval is that of `agreement`.
+ * Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. It can't
+ * exceed the values, so where all are at one of the `ends`, `agreement` gives the interval.
  */
 export function bootstrapMean(values: readonly number[], options: EstimateOptions = {}): Estimate | undefined {
   const { seed = 1, ends } = options;
@@ -60,12 +60,12 @@ export function bootstrapMean(values: readonly number[], options: EstimateOption
   return { mean, low: quantile(0.025), high: quantile(0.975), count };
 }
 
-/** Squared: the normal distribution has 95 % within so many standard deviations. */
+/** Square of z: 95 % of a normal distribution lies within z standard deviations. */
 const Z2 = 1.959964 ** 2;
 
 /**
- * The score interval (Wilson, Journal of the American Statistical Association, 1927) where all n cases agree at an end:
- * of n hits in n it is n / (n + z²) to 1, of none 0 to z² / (n + z²).
+ * The score interval (Wilson, Journal of the American Statistical Association, 1927) where all n cases agree at an end: for n
+ * hits in n it is n / (n + z²) to 1, for none 0 to z² / (n + z²).
  */
 function agreement(estimate: Estimate, [least, most]: Ends): Estimate {
   const width = ((most - least) * Z2) / (estimate.count + Z2);
@@ -77,7 +77,7 @@ function agreement(estimate: Estimate, [least, most]: Ends): Estimate {
 export type Pair = readonly [first: number, second: number];
 
 export interface Difference extends Estimate {
-  /** Cases in which the second run is better, worse and equal. */
+  /** Cases in which the second run has a higher, lower or equal value. */
   readonly higher: number;
   readonly lower: number;
   readonly equal: number;
@@ -110,12 +110,12 @@ export function mcNemarExact(won: number, lost: number): number {
 }
 
 const FLIPS = 5_000;
-/** Up to so many changed cases all signs are gone through. */
+/** Most changed cases for which all signs are enumerated. */
 const MAX_EXACT = 12;
 
 /**
- * How often the sum of the differences is as high when each one's sign is a coin's: a permutation test for pairs
- * (Fisher, "The Design of Experiments", 1935), one-sided. The bootstrap alone is too bold with few changed cases.
+ * Share of random signs that give a sum of differences at least as high: a one-sided permutation test for pairs (Fisher, "The
+ * Design of Experiments", 1935). The bootstrap alone is too optimistic with few changed cases.
  */
 export function signFlipP(pairs: readonly Pair[], seed: number): number {
   const changes = pairs.map(([before, after]) => after - before).filter((change) => change !== 0);
@@ -123,7 +123,7 @@ export function signFlipP(pairs: readonly Pair[], seed: number): number {
   const isExact = changes.length <= MAX_EXACT;
   const random = createRandom(seed);
   const rounds = isExact ? 2 ** changes.length : FLIPS;
-  // A sum of the same numbers in another order may differ in its last digits.
+  // Sums of the same numbers in another order may differ in their last digits.
   const sum = changes.reduce((total, change) => total + change, 0) - 1e-9;
   let asHigh = isExact ? 0 : 1;
   for (let round = 0; round < rounds; round++) {
@@ -137,8 +137,8 @@ export function signFlipP(pairs: readonly Pair[], seed: number): number {
 }
 
 /**
- * The chance that k tries of a case are all right, from `right` of `tries`: C(right, k) / C(tries, k), without bias.
- * pass^k of tau-bench (Yao et al., 2024); its mean over cases is the figure that is reported.
+ * Unbiased probability that k tries of a case are all right, from `right` of `tries`: C(right, k) / C(tries, k), pass^k of
+ * tau-bench (Yao et al., 2024). Reports show its mean over cases.
  */
 export function passPower(right: number, tries: number, k: number): number | undefined {
   if (k > tries) return undefined;

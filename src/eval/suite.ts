@@ -1,6 +1,6 @@
 /**
- * A set of cases with the catalogue that they are about, and the planners that do them. Their models write down what they
- * are asked and what they answer; one serves all cases, so calls are told apart by the id of the request.
+ * A set of cases with its catalogue and planners. The planners' models record prompts and answers; one model serves all cases,
+ * so the request id separates their calls.
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -20,17 +20,17 @@ import { createSchemaTokens } from '../core/selection/budget.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { ModelCall } from './record.js';
 
-/** Planning is judged alone: selection is skipped whatever the number of tools, and nothing keeps a case from its plan. */
+/** Skips selection for any number of tools, so that planning is judged alone. */
 export const PLANNING_ALONE = { passthroughTools: 128 } satisfies OptionsInput;
 
 export interface Suite {
   readonly name: string;
   readonly catalog: Catalog;
-  /** JSON lines. */
+  /** A file of JSON lines. */
   readonly caseFile: string;
 }
 
-/** A call as it is recorded; what came of a ranking is known only to those who read. */
+/** A recorded call of the model. */
 export interface RecordedCall extends ModelCall {
   readonly isReading: boolean;
   readonly errorCode?: string;
@@ -40,20 +40,20 @@ export interface RecordedCall extends ModelCall {
 
 export interface RecordedPlanner {
   readonly planner: Planner;
-  /** The calls of a request, in the order of their end; forgotten with this call. */
+  /** Returns and removes the calls of a request, in the order in which they ended. */
   takeCalls(requestId: string): RecordedCall[];
 }
 
 export interface SuitePlanners {
   readonly catalog: Catalog;
-  /** Repeats are independent tries: only the first one may be answered from the cache. */
+  /** Repeats are independent, so only the first may use the cache. */
   plannerFor(repeat: number): RecordedPlanner;
   readonly schemaTokens: (tool: Tool) => number;
 }
 
 export interface AnsweringModel {
   model: Model;
-  /** Without it every answer is asked for. */
+  /** Without it, every answer comes from the model. */
   cache?: AnswerCache | undefined;
 }
 
@@ -85,7 +85,7 @@ export function createSuitePlanners({ catalog }: Pick<Suite, 'catalog'>, parts: 
   };
 }
 
-/** Hashing a long stable part again and again would cost more than all else here. */
+/** Hashes kept, since hashing long stable parts repeatedly would dominate the cost. */
 const MAX_KEPT_PARTS = 200;
 
 function recordedPlanner(catalog: Catalog, parts: SuitePlannerOptions, isCached: boolean): RecordedPlanner {
@@ -132,7 +132,7 @@ function recordedPlanner(catalog: Catalog, parts: SuitePlannerOptions, isCached:
   };
 }
 
-/** As records tell it: in milliseconds, to a tenth. `startedAt`: of `performance.now()`. */
+/** Milliseconds to a tenth, as in records. `startedAt` comes from `performance.now()`. */
 export function millisecondsSince(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 10) / 10;
 }

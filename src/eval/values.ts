@@ -1,7 +1,8 @@
 /**
- * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
- * and doubled white space. Letter case counts unless the case says that it does not.
+ * Equality of argument values: numbers by value, dates by day and time, texts without outer and doubled white space. Letter
+ * case counts unless the case ignores it.
  */
+import * as chrono from 'chrono-node';
 import { isObject } from '../core/catalog/schema/json.js';
 
 export interface ValueOptions {
@@ -12,7 +13,7 @@ export function isSameValue(one: unknown, other: unknown, options: ValueOptions)
   return agree(one, other, (first, second) => isSameScalar(first, second, options));
 }
 
-/** Lists and objects of one form whose other values agree, place by place. */
+/** Whether two lists or objects have the same shape and agreeing leaves. */
 export function agree(one: unknown, other: unknown, leaf: (one: unknown, other: unknown) => boolean): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, place) => agree(item, other[place], leaf));
@@ -33,8 +34,8 @@ export function isSameScalar(one: unknown, other: unknown, options: ValueOptions
 }
 
 /**
- * Whether a value is one of those that a list of accepted values allows. Inside an object each key has a list of its
- * own, as in BFCL (Patil et al., "The Berkeley Function Calling Leaderboard", 2025); `""` stands for leaving it out.
+ * Whether a list of accepted values allows a value. Inside an object each key has its own list, as in BFCL (Patil et al., "The
+ * Berkeley Function Calling Leaderboard", 2025); `""` means that the key may be missing.
  */
 export function isAccepted(accepted: readonly unknown[], got: unknown, options: ValueOptions): boolean {
   return accepted.some((one) => fits(one, got, options));
@@ -57,7 +58,7 @@ function fits(accepted: unknown, got: unknown, options: ValueOptions): boolean {
   });
 }
 
-/** A number beside a text that is one, written plainly. `007` is a code and no number. */
+/** Whether a text writes the number in plain digits. `007` is a code and no number. */
 function isSameNumber(one: unknown, other: unknown): boolean {
   if (typeof one !== 'number' || typeof other !== 'string') return false;
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/iu.test(other.trim()) && Number(other) === one;
@@ -70,14 +71,15 @@ function canonicalText(text: string, { ignoreCase }: ValueOptions): string {
 
 const YEAR_FIRST = /^(\d{4})(?:[-/.年])(\d{1,2})(?:[-/.月])(\d{1,2})日?(?:[T ]?(.+))?$/u;
 const YEAR_LAST = /^0?(\d{1,2})([-/.])0?(\d{1,2})\2(\d{4})$/u;
-const MONTH_IN_WORDS =
-  /^(?:(\d{1,2})(?:st|nd|rd|th)? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?: (\d{1,2})(?:st|nd|rd|th)?)?,? (\d{4})$/iu;
 const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.0+)?)?(Z|[+-]\d{2}:?\d{2})?$/u;
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+/** Letters, then the year at the end. The bound keeps long texts from the readers. */
+const MAYBE_IN_WORDS = /^(?=.*\p{L}).{6,39}(?<!\d)\d{4}$/u;
+/** One for each language of chrono. */
+const DAY_READERS = Object.values(chrono).flatMap((one) => ('strict' in one ? [one.strict] : []));
 
 /**
- * A day that can be read in one way: with the year first, the month in words, or a day that can be no month or is its
- * number. What can be read in two ways stays as it is but for zeros in front.
+ * An unambiguous day in ISO form: with the year first, with the month in words, or with a day that can't be a month or equals it.
+ * An ambiguous one only loses its leading zeros.
  */
 function canonicalDate(text: string): string | undefined {
   const [, one, mark, other, last] = YEAR_LAST.exec(text) ?? [];
@@ -85,18 +87,25 @@ function canonicalDate(text: string): string | undefined {
     if (Number(other) > 12 || one === other) return isoDay(last, one, other);
     return Number(one) > 12 ? isoDay(last, other, one) : [one, other, last].join(mark);
   }
-  const words = MONTH_IN_WORDS.exec(text);
-  const day = words?.[1] ?? words?.[3];
-  if (words?.[2] && words[4] && day) {
-    return isoDay(words[4], String(MONTHS.indexOf(words[2].slice(0, 3).toLowerCase()) + 1), day);
-  }
   const [, year, month, date, rest] = YEAR_FIRST.exec(text) ?? [];
-  if (!year || !month || !date) return undefined;
+  if (!year || !month || !date) return dayInWords(text);
   const iso = isoDay(year, month, date);
   if (rest === undefined || iso === undefined) return iso;
   const [, hour, minute, second = '00', zone = ''] = TIME.exec(rest.trim()) ?? [];
   if (!hour || !minute) return undefined;
   return `${iso}T${hour.padStart(2, '0')}:${minute}:${second}${zone.replace(':', '').replace(/^[+-]0000$/u, 'Z')}`;
+}
+
+/** `5 August 2024` and `Aug 5th, 2024`, but no text with a time or other words besides. */
+function dayInWords(text: string): string | undefined {
+  if (!MAYBE_IN_WORDS.test(text)) return undefined;
+  const found = DAY_READERS.flatMap((reader) => reader.parse(text));
+  const start = found.find((one) => one.text === text && !one.end && isWholeDay(one.start))?.start;
+  return start && isoDay(`${start.get('year')}`, `${start.get('month')}`, `${start.get('day')}`);
+}
+
+function isWholeDay(part: chrono.ParsedComponents): boolean {
+  return part.isCertain('year') && part.isCertain('month') && part.isCertain('day') && !part.isCertain('hour');
 }
 
 function isoDay(year: string, month: string, day: string): string | undefined {

@@ -1,20 +1,20 @@
-/** What counts as right, spelt out: the expected tools or steps, and each alternative that is as good. */
+/** All right answers: the expected tools or steps, and each equivalent alternative. */
 import type { CaseRecord } from './record.js';
 
 type Expected = CaseRecord['expected'];
 
-/** Every set of tools that fulfils the case, the expected one first. */
+/** All right sets of tools, the expected one first. */
 export function toolSets({ tools, alternatives = [] }: Pick<Expected, 'tools' | 'alternatives'>): string[][] {
   return [tools, ...alternatives].map((set) => [...new Set(set)]);
 }
 
 export interface PlanVariant {
   readonly steps: readonly VariantStep[];
-  /** Places in `steps`, from and to. Undefined: what depends on what is not known. */
+  /** Indexes in `steps`, from and to. Undefined: the dependencies are not known. */
   readonly edges: readonly (readonly [number, number])[] | undefined;
   /** Whether the steps must come in this order where no edges are known. */
   readonly isOrdered: boolean;
-  /** Place among the alternatives; undefined for the expected steps. */
+  /** Index among the alternatives; undefined for the expected steps. */
   readonly alternative: number | undefined;
 }
 
@@ -22,14 +22,14 @@ export interface VariantStep {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly argumentsAnyOf: Readonly<Record<string, readonly unknown[]>>;
-  /** Place in the expected steps: what references mean. Undefined for a tool that only an alternative has. */
+  /** Index in the expected steps, which references use. Undefined for a tool that only an alternative has. */
   readonly origin: number | undefined;
   readonly argumentsUnknown: boolean;
 }
 
 /**
- * The expected steps, then one variant for each alternative set of tools. A tool that the expected steps have keeps its
- * arguments there; the arguments of any other are not known.
+ * The expected steps, then one variant for each alternative set of tools. Tools of the expected steps keep their arguments;
+ * those of other tools are not known.
  */
 export function planVariants({ steps, tools, alternatives = [], edges }: Expected): [PlanVariant, ...PlanVariant[]] {
   const gold: PlanVariant = steps

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { tellWhoGrants } from '../../src/cli/upkeep.js';
+import { reportApprovers } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createTool } from '../support/create-tool.js';
 import { startScriptedServer } from '../support/scripted-server.js';
@@ -71,7 +71,7 @@ describe('over stdio', () => {
     const catalog = createCatalog(tools);
     const [made, lines]: [Policy, string[]] = [createPolicy(policy), []];
     const agents = { policy: () => made, catalog: () => catalog };
-    const onClient = tellWhoGrants({ agents, isTrial, user }, { warn: (line: string) => void lines.push(line) });
+    const onClient = reportApprovers({ agents, isTrial, user }, { warn: (line: string) => void lines.push(line) });
     const before = lines.length;
     onClient({ canAskPerson });
     return { start: lines.slice(0, before), client: lines.slice(before) };

@@ -18,7 +18,7 @@ import { createStopSignal, onSignal } from '../../src/cli/interrupts.js';
 import { createLiveExecutors } from '../../src/cli/live-executors.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
 import { createLazyPlanning } from '../../src/cli/set-up.js';
-import { startUpkeep, tellAtStart, tellFlagged } from '../../src/cli/upkeep.js';
+import { reportAtStart, reportFlagged, startUpkeep } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createLocalModels } from '../../src/core/model/create-model.js';
 import { ASKED, answeringPlanner, recordLog, TOOLS } from '../adapters/http/setup.js';
@@ -92,7 +92,7 @@ it('warns of what in the policy has no effect, and only notes prose', async () =
   const tell = (level: string) => (_: unknown, message?: string) => void told.push(`${level} ${message}`);
   const logger = { debug: tell('debug'), info: tell('info'), warn: tell('warn') };
   const { weights } = agents.index.status();
-  tellAtStart({ agents, config: {}, policyPath: 'policy.yaml', weights }, logger);
+  reportAtStart({ agents, config: {}, policyPath: 'policy.yaml', weights }, logger);
   await agents.close();
   expect(told).toEqual([
     'warn rules "slip": matches no tool',
@@ -104,7 +104,7 @@ it('is warned of a policy that refuses nothing', async () => {
   const policy = fixedPolicy(createPolicy({ strict: false }));
   const agents = createAgents({ store: await openStore(), catalog: () => createCatalog([]), policy, executors: [] });
   const { logger, lines } = recordLog();
-  tellAtStart({ agents, config: {}, policyPath: undefined, weights: agents.index.status().weights }, logger);
+  reportAtStart({ agents, config: {}, policyPath: undefined, weights: agents.index.status().weights }, logger);
   await agents.close();
   expect(lines()).toMatchObject([{ level: 'warn', msg: expect.stringContaining('the policy is not strict') }]);
 });
@@ -118,8 +118,8 @@ it('warns of texts that are no description, only of sources that are not trusted
     createTool('fine', {}, undefined, { metadata: { mcp: { server: 'b', tool: 'fine' } } }),
   ];
   const { logger, lines } = recordLog();
-  await tellFlagged(createCatalog(tools), logger);
-  await tellFlagged(createCatalog(tools.slice(0, 2)), logger);
+  await reportFlagged(createCatalog(tools), logger);
+  await reportFlagged(createCatalog(tools.slice(0, 2)), logger);
   expect(lines()).toMatchObject([
     {
       level: 'warn',

@@ -1,4 +1,4 @@
-/** `winnow approvals`: the way for a person to see what agents wait for, and to decide. */
+/** `winnow approvals`: a person lists the approvals that agents wait for, and decides. */
 import type { Command } from 'commander';
 import type { Approval, ApprovalOutput } from '../../agents/records.js';
 import type { Router } from '../../agents/router.js';
@@ -19,7 +19,7 @@ const DECIDE = {
   ...LOOK,
   by: required(BY.by),
   role: CALLER.role,
-  reason: text('--reason <text>', 'told to the one who asks'),
+  reason: text('--reason <text>', 'shown to the one who asks'),
 };
 const GRANT = {
   ...DECIDE,
@@ -72,7 +72,7 @@ async function listApprovals(_: string[], flags: FlagsOf<typeof LIST>): Promise<
 async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeof GRANT>): Promise<void> {
   const { withStoredAgents } = await import('../agents-setup.js');
   const { OPERATOR_ROLE } = await import('../../agents/contracts.js');
-  // Whoever may write the store is its operator.
+  // Write access to the store makes an operator.
   const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
   const edited = flags.arguments === undefined ? {} : { arguments: parseArguments(flags.arguments) };
@@ -117,7 +117,7 @@ async function describeApproval(approval: Approval, trail: Trail): Promise<strin
 
 const MOST_ENTRIES = 1_000;
 
-/** Who decides without a word leaves the reason of the gate where theirs would be; the trail has what was asked. */
+/** The gate's reason for asking, from the audit trail. A decision without a reason keeps that of the gate. */
 async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail: Trail): Promise<string | undefined> {
   const query = { session, tool, event: 'approval_requested', since: requestedAt, limit: MOST_ENTRIES } as const;
   return (await trail.audit(query)).find(({ approval }) => approval === id)?.reason;
@@ -127,7 +127,7 @@ function renderApproval(approval: Approval, call: readonly string[], isOfGate: b
   const { id, state, expiresAt } = approval;
   const [user, reason] = [approval.user, approval.reason].map(printableLine);
   const decidedBy = approval.decidedBy && printableLine(approval.decidedBy);
-  // Used, or over its time, after somebody else had granted it.
+  // A used or expired approval was granted before.
   const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
   const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;
   return [

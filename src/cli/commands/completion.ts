@@ -1,4 +1,4 @@
-/** `winnow completion`: what a shell completes, from the commands themselves. Files are completed where nothing else fits. */
+/** `winnow completion`: completion scripts made from the commands. File names complete where nothing else fits. */
 import { Argument, type Command } from 'commander';
 import { command } from '../command.js';
 
@@ -28,7 +28,7 @@ interface Place {
   readonly path: string;
   readonly commands: readonly Command[];
   readonly flags: Command['options'];
-  /** What its arguments may be. */
+  /** Possible arguments. */
   readonly words: readonly string[];
 }
 
@@ -38,7 +38,7 @@ function placesOf(one: Command, path = ''): Place[] {
   return [here, ...one.commands.flatMap((below) => placesOf(below, `${path} ${below.name()}`.trim()))];
 }
 
-/** By the words before the one that is typed: those that are commands make the place. */
+/** The script finds the command from the words before the cursor. */
 function renderBash(places: readonly Place[]): string {
   const paths = places.map(({ path }) => `' ${path} '`).join('|');
   const words = places.map(({ path, commands, flags, words: known }) => {

@@ -1,4 +1,4 @@
-/** `winnow config`: every key of the configuration file, whether a file is usable, and what then holds, without a secret. */
+/** `winnow config`: lists the keys of the configuration file, checks a file, and shows the effective values without secrets. */
 import type { Command } from 'commander';
 import { command, group, toggle } from '../command.js';
 import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
@@ -6,7 +6,7 @@ import { colours, print } from '../output.js';
 
 const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
 
-/** What of a JSON Schema is shown. */
+/** The parts of a JSON Schema that are shown. */
 interface Shape {
   description?: string;
   default?: unknown;
@@ -20,7 +20,7 @@ interface Shape {
 interface OptionRow {
   key: string;
   type: string;
-  /** As JSON. Undefined: there is none, or the description tells it. */
+  /** As JSON. Undefined: there is none, or the description names it. */
   default: unknown;
   description: string;
 }
@@ -77,13 +77,13 @@ function keysCommand(): Command {
   });
 }
 
-/** A slip is in a part of a key as well as in a whole one. */
+/** Compares both whole keys and their parts with the mistyped word. */
 async function nearKeys(word: string, rows: readonly OptionRow[]): Promise<string> {
   const { nearHint } = await import('../../core/nearest-name.js');
   return nearHint(word, [...new Set(rows.flatMap(({ key }) => [key, ...key.split(/[.[\]]+/u)]))]);
 }
 
-/** A group of keys is told by its keys; one without words of its own has those of its group. */
+/** A row for each key of a group; a key without a description has that of its group. */
 function rowsOf({ properties = {}, description: ofGroup = '' }: Shape, before = ''): OptionRow[] {
   return Object.entries(properties).flatMap(([name, shape]) => {
     const key = `${before}${name}`;

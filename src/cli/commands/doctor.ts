@@ -1,4 +1,4 @@
-/** `winnow doctor`: is all there that a request needs? Each part is tried; what fails says what to do. No secret is printed. */
+/** `winnow doctor`: tries each part that a request needs, and says how to mend what fails. Prints no secret. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
@@ -14,7 +14,7 @@ type Flags = FlagsOf<typeof FLAGS>;
 interface Finding {
   readonly part: string;
   readonly ok: boolean;
-  /** What was found, or what is wrong and what to do. */
+  /** What was found, or the problem and its remedy. */
   readonly text: string;
 }
 
@@ -37,7 +37,7 @@ export function doctorCommand(): Command {
   });
 }
 
-/** What can't be told without a configuration is not told. */
+/** Without a usable configuration only that finding is reported. */
 async function examine(flags: Flags): Promise<Finding[]> {
   const { configPathOf, readConfig } = await import('../read-config.js');
   let config: ConfigFile = {};
@@ -124,7 +124,7 @@ async function tryAuth({ auth }: ConfigFile): Promise<string> {
   return ways.join(', ') || 'programs of this machine; name others under auth in the configuration';
 }
 
-/** A look makes no store. */
+/** Creates no store. */
 async function tryStore(flags: Flags, config: ConfigFile): Promise<string> {
   const { storePlaceOf } = await import('../read-config.js');
   const { openStore } = await import('../../agents/store/open-store.js');
@@ -166,7 +166,7 @@ async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
   return [first, ...(await Promise.all(further))];
 }
 
-/** Loading it takes a minute: only what it needs is looked for. */
+/** Checks only the files, since loading the model takes a minute. */
 async function tryLocalModel({
   model: name,
   modelFile,
@@ -187,7 +187,7 @@ async function tryLocalModel({
   throw wrong(`${known} is not here yet (${state}). Fetch its ${formatBytes(bytes)}: winnow model pull; ${endpoint}.`);
 }
 
-/** Errors of servers and drivers may quote what they were given. */
+/** Masks secrets: errors of servers and drivers may quote their input. */
 async function createMask(flags: Flags, config: ConfigFile): Promise<(text: string) => string> {
   const { createKeyMask, maskKeysIn } = await import('../../core/secret-forms.js');
   const { configuredSecrets } = await import('../model-settings.js');

@@ -1,4 +1,4 @@
-/** `winnow eval`: measures selection and plans on cases, compares runs, and looks at those that are there. */
+/** `winnow eval`: measures selection and plans on cases, compares runs, and reports on finished ones. */
 import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
 import { command } from '../command.js';
@@ -26,7 +26,7 @@ export function evalCommand(): Command {
     },
   });
   for (const one of [compareCommand(), historyCommand(), reportCommand()]) made.addCommand(one);
-  // Else a flag after the name of a command below would be taken for one of this command.
+  // Otherwise a flag after the name of a subcommand would count as one of this command.
   return made.allowExcessArguments().enablePositionalOptions();
 }
 
@@ -62,7 +62,7 @@ function reportCommand(): Command {
   return command({
     name: 'report',
     words: '<run>',
-    about: 'write the summary, the table, the JUnit file and the page of a run anew, from its cases',
+    about: 'write the summary, the table, the JUnit file and the page of a run again, from its cases',
     flags: { ...GATE, ...JSON_OUTPUT },
     examples: ['winnow eval report runs/a'],
     async run([path = ''], flags) {

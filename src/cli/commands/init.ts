@@ -1,4 +1,4 @@
-/** `winnow init`: writes a commented configuration for the sources of tools that are in the folder. Nothing is written over. */
+/** `winnow init`: writes a commented configuration for the tool sources in the folder. It overwrites nothing. */
 import type { Dirent } from 'node:fs';
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export function initCommand(): Command {
     async run() {
       if (existsSync(FILE)) throw refused('is there already, and stays as it is. Check it with: winnow doctor');
       const sources = await findSources();
-      // Another process may have been faster.
+      // Fails if another process has created the file meanwhile.
       await writeFile(FILE, renderConfig(sources), { flag: 'wx' }).catch((cause) => {
         throw refused(`can't be written: ${messageOf(cause)}`, cause);
       });
@@ -41,7 +41,7 @@ interface FoundSource {
   readonly what: string;
 }
 
-/** Where programs keep the configuration of their MCP servers, besides files of the folder itself. */
+/** Where programs keep their MCP configuration, besides files of the folder itself. */
 const HIDDEN_FILES = ['.mcp.json', '.vscode/mcp.json', '.cursor/mcp.json'];
 const SKILL_FOLDERS = ['skills', '.claude/skills'];
 
@@ -51,7 +51,7 @@ async function findSources(): Promise<FoundSource[]> {
   const paths = [...names.sort(), ...HIDDEN_FILES.filter((path) => existsSync(path))];
   const found: FoundSource[] = [];
   for (const path of paths) {
-    // What is of no format, and what a format refuses, is of no use here.
+    // Skips files of unknown format and files that their format refuses.
     const what = await nameKind(path).catch(() => undefined);
     if (what !== undefined) found.push({ path, what });
   }
@@ -75,7 +75,7 @@ async function nameKind(path: string): Promise<string | undefined> {
   return entries.length > 0 && entries.every(isTool) ? 'tools' : undefined;
 }
 
-/** Also as OpenAI and Anthropic write them. A name alone may be anything. */
+/** Includes the forms of OpenAI and Anthropic. A name alone is not enough. */
 function isTool(entry: unknown): boolean {
   const { name, function: called } = Object(entry);
   if (typeof Object(called).name === 'string') return true;
@@ -88,7 +88,7 @@ async function hasSkill(folder: string): Promise<boolean> {
   return entries.some((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, 'SKILL.md')));
 }
 
-/** Each line that begins with `# ` and a key may be used as it stands. */
+/** Removing `# ` from a commented key gives a valid line. */
 function renderConfig(sources: readonly FoundSource[]): string {
   const catalog = sources.map(
     ({ path, what }) => `  - ${/^[\w./-]+$/u.test(path) ? path : JSON.stringify(path)} # ${what}`,

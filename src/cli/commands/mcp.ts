@@ -1,4 +1,4 @@
-/** `winnow mcp`: one MCP client over stdin and stdout, as it stands in a client's configuration. */
+/** `winnow mcp`: serves one MCP client over stdin and stdout; the client starts it. */
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { CreateSessionInput } from '../../agents/contracts.js';
@@ -57,7 +57,7 @@ interface Client {
 async function serveUntilGone(flags: Flags, tools: ToolSetup, { signal, stdout }: Client): Promise<void> {
   const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
-  const { tellWhoGrants } = await import('../upkeep.js');
+  const { reportApprovers } = await import('../upkeep.js');
   const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
   const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
   const { logger } = tools;
@@ -67,7 +67,7 @@ async function serveUntilGone(flags: Flags, tools: ToolSetup, { signal, stdout }
     const { router, plans } = agents;
     const more = offers === 'none' ? {} : { offers: opened.offers };
     const parts = { router, plans, planner: shown, ...more, options: resolveMcpOptions(options), logger };
-    const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
+    const onClient = reportApprovers({ agents, isTrial, user: flags.user }, logger);
     await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout, signal, onClient });
   } finally {
     await close();
@@ -90,7 +90,7 @@ async function open(
   }
 }
 
-/** Only a second opinion on searches needs the model from the start; clients give a server some seconds to start. */
+/** Clients give a server only seconds to start, so the model is opened at once only for reranking. */
 async function planningFor(
   flags: Flags,
   { config }: ToolSetup,
@@ -113,8 +113,8 @@ function ownerOf({ user, role: roles = [], project, riskCeiling }: Flags): Creat
 }
 
 /**
- * stdout for the protocol alone: whatever else in this process prints, for example a function of the user's that runs a
- * tool, goes to stderr and does not break a message in two. What is kept fails where its reader is gone.
+ * Keeps stdout for the protocol: all other output of this process, for example of a user's tool function, goes to stderr.
+ * Writes to the returned stream fail when its reader is gone.
  */
 export function keepStdout({ stdout, stderr }: { stdout: Writable; stderr: Writable } = process) {
   const { write } = stdout;
@@ -122,7 +122,7 @@ export function keepStdout({ stdout, stderr }: { stdout: Writable; stderr: Writa
     decodeStrings: false,
     write: (chunk, encoding, done) => void write.call(stdout, chunk, encoding, done),
   });
-  // The write that failed says it too; unheard, it would end the process.
+  // The failed write reports the error too; without a listener it would end the process.
   const onError = (): void => {};
   stdout.on('error', onError);
   stdout.write = stderr.write.bind(stderr);

@@ -6,7 +6,7 @@ import { command, group } from '../command.js';
 import { JSON_OUTPUT } from '../flags.js';
 import { print } from '../output.js';
 
-/** @param store for tests, and for a program that brings its own models */
+/** @param store for tests, and for programs with their own models */
 export function modelCommand(store: EnsureModelOptions = {}): Command {
   return group(
     'model',
@@ -47,7 +47,7 @@ export function modelCommand(store: EnsureModelOptions = {}): Command {
           const line = [name.padEnd(20), formatBytes(bytes).padStart(9), here, licence, path].join('  ');
           print(flags, { value: [{ ...status, ...(issue === undefined ? {} : { issue }) }], text: line });
           if (issue === undefined) return;
-          process.stderr.write('Remove the file, and fetch it anew with: winnow model pull\n');
+          process.stderr.write('Remove the file, and fetch it again with: winnow model pull\n');
           process.exitCode = ERROR_TABLE.model_unavailable.exitCode;
         },
       }),

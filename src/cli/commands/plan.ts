@@ -53,7 +53,7 @@ function requestCommand(name: 'plan' | 'select', about: string, answer: Answer):
       try {
         const { parseRequest } = await import('../../core/request.js');
         const request = await toRequest(oneRequest(name, words), flags);
-        // Before a model is fetched for it.
+        // Refuses a bad request before a model is fetched.
         parseRequest(request);
         await answerRequest(request, { flags, answer, signal: interrupt.signal });
       } finally {
@@ -63,7 +63,7 @@ function requestCommand(name: 'plan' | 'select', about: string, answer: Answer):
   }).usage('[options] "<request>"');
 }
 
-/** A shell takes a request apart that stands in no quotes. @throws WinnowError `invalid_option` */
+/** A shell splits a request without quotes into words. @throws WinnowError `invalid_option` */
 function oneRequest(name: string, words: readonly string[]): string {
   const [first, ...others] = words;
   if (first === undefined)
@@ -77,17 +77,17 @@ async function toRequest(words: string, flags: Flags): Promise<PlanRequest> {
   const { history, entities, intent, user, today, maxTools } = flags;
   const given = {
     message: words === '-' ? await readText('-') : words,
-    // The form is checked with the whole request.
+    // The form is checked later, with the whole request.
     history: history === undefined ? undefined : await readJson('--history: the file', history),
     entities: entities === undefined ? undefined : parseJson(entities, '--entities:'),
     ...{ intent, user, today },
-    // As an option of the planner alone it would not bind where all visible tools are taken.
+    // The planner's option alone does not bind where selection is skipped.
     maxTools,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as PlanRequest;
 }
 
-/** Where no terminal shows the stages. */
+/** Printed where no terminal shows the stages. */
 const PATIENCE = 'The local model reads the tools: the first request on a catalogue takes a minute or more.\n';
 
 async function answerRequest(

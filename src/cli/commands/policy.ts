@@ -1,4 +1,4 @@
-/** `winnow policy check`: whether a policy is usable, what of it is without effect, and what it decides, with the reason. */
+/** `winnow policy check`: whether a policy is valid, which rules have no effect, and what it decides and why. */
 import type { Command } from 'commander';
 import type { PolicyNote } from '../../agents/policy/check-policy.js';
 import type { Policy } from '../../agents/policy/policy.js';
@@ -67,7 +67,7 @@ async function checkFile(file: string | undefined, flags: Flags): Promise<void> 
     process.exitCode = ERROR_TABLE.invalid_option.exitCode;
 }
 
-/** Of the policy, and of the limits in the same configuration: both name tools. */
+/** Notes on the tool names in the policy and in the limits of the configuration. */
 export async function findPolicyNotes(
   policy: Policy,
   { sandbox }: Pick<ConfigFile, 'sandbox'>,
@@ -80,7 +80,7 @@ export async function findPolicyNotes(
   return [...checkPolicy(policy, tools), ...limits.map((message): PolicyNote => ({ level: 'problem', message }))];
 }
 
-/** As for a call in the first turn of a session in which the tool is enabled and nothing was called. */
+/** Decides as for the first call of a session that has enabled the tool. */
 async function decideAll(policy: Policy, flags: Flags, catalog: Catalog) {
   const { decide } = await import('../../agents/policy/decide.js');
   const { createScope } = await import('../../core/catalog/scope.js');
@@ -98,7 +98,7 @@ async function decideAll(policy: Policy, flags: Flags, catalog: Catalog) {
   });
 }
 
-/** @throws WinnowError `invalid_option` for a name that is none: a slip must not look like a decision of the policy. */
+/** @throws WinnowError `invalid_option` for an unknown name, which must not look like a decision of the policy */
 async function requireTools(names: readonly string[], byName: ReadonlyMap<string, Tool>): Promise<Tool[]> {
   const { nearHint } = await import('../../core/nearest-name.js');
   return names.map((name) => {

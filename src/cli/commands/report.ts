@@ -1,4 +1,4 @@
-/** `winnow telemetry` and `winnow audit`: how well discovery works, in figures, and who did what. */
+/** `winnow telemetry` and `winnow audit`: metrics of tool discovery, and the audit trail. */
 import type { Command } from 'commander';
 import type { Rates, TelemetryReport } from '../../agents/telemetry/rates.js';
 import { choice, command, text, valued } from '../command.js';

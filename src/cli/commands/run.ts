@@ -1,4 +1,4 @@
-/** `winnow run`: a plan, step by step under the policy. A step that waits for an approval pauses the run. */
+/** `winnow run`: runs a plan step by step under the policy. A step that waits for an approval pauses the run. */
 import type { Command } from 'commander';
 import type { Agents } from '../../agents/agents.js';
 import type { Caller, EnableOutput } from '../../agents/contracts.js';
@@ -94,17 +94,17 @@ async function start(
   const plan = await readPlan(path ?? '-');
   const session = flags.session ?? (await openSession(agents, plan, flags));
   const own = flags.session === undefined ? { signal } : ask;
-  if (flags.dryRun && tellRejected(await router.wouldReject(session, { names: toolsOf(plan) }, own)))
+  if (flags.dryRun && reportRejected(await router.wouldReject(session, { names: toolsOf(plan) }, own)))
     process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
   const run = await plans.run(request, own);
-  // Else it is still needed: an approval is bound to it.
+  // A paused run still needs its session, since approvals are bound to it.
   if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
     await router.endSession(session);
   return run;
 }
 
-/** Who is named goes on in sessions and runs of their own only, as over HTTP. */
+/** With --user, only that user's sessions and runs can be continued, as over HTTP. */
 function callerOf({ user, role: roles = [] }: Flags): { caller?: Caller } {
   return user === undefined ? {} : { caller: { user, roles } };
 }
@@ -121,15 +121,15 @@ async function readPlan(path: string): Promise<RunnablePlan> {
 async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags): Promise<string> {
   const { user, role: roles = [] } = flags;
   const { id } = await router.createSession({ roles, ...(user === undefined ? {} : { user }) });
-  // A dry run uses nothing: what it enabled would stand in the figures as enabled and never called.
-  if (!flags.dryRun) tellRejected((await router.enable(id, { names: toolsOf(plan) })).rejected);
+  // A dry run enables nothing: telemetry would count tools as enabled and never called.
+  if (!flags.dryRun) reportRejected((await router.enable(id, { names: toolsOf(plan) })).rejected);
   return id;
 }
 
 const toolsOf = ({ steps }: RunnablePlan) => [...new Set(steps.map(({ tool }) => tool))];
 
-/** @returns whether there are any */
-function tellRejected(rejected: EnableOutput['rejected']): boolean {
+/** @returns whether any tool was rejected */
+function reportRejected(rejected: EnableOutput['rejected']): boolean {
   for (const { name, code, reason } of rejected)
     process.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
   return rejected.length > 0;
@@ -149,7 +149,7 @@ async function renderRun({ id, state, plan, steps, notes }: PlanRun): Promise<st
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
 }
 
-/** What the steps that wait would do, as whoever approves them sees it: where their arguments come from, secrets masked. */
+/** The waiting steps as their approver sees them: arguments with their sources, secrets masked. */
 async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<string[]> {
   const { renderArguments } = await import('../render-result.js');
   const ids = Object.values(steps).flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
@@ -159,7 +159,7 @@ async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<st
   );
 }
 
-/** What to do so that it goes on; nothing where it does not wait for anybody. */
+/** How to continue the run; empty where it waits for no decision. */
 function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean): string[] {
   const known = Object.values(steps);
   if (known.some(({ failure }) => failure?.code === 'approval_not_allowed'))
@@ -175,7 +175,7 @@ function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean
 
 type TypedFlag = 'config' | 'store' | 'policy' | 'catalog' | 'toolsModule' | 'user' | 'role';
 
-/** As they are typed, quoted for a shell; a URL with a password in it is left out. Empty where none was given. */
+/** The given flags, quoted for a shell, without URLs that hold a password. Empty where none was given. */
 export function flagsAgain(flags: Pick<Flags, TypedFlag>, names: readonly TypedFlag[]): string {
   return names
     .flatMap((name) => [flags[name] ?? []].flat().map((value) => [name, value] as const))
@@ -190,7 +190,7 @@ function quoted(value: string): string {
 
 const MAX_CHARACTERS = 160;
 
-/** For the eye; --json has it whole. */
+/** Shortens text for people; --json shows it whole. */
 function shorten(end: string): string {
   const characters = [...end];
   return characters.length <= MAX_CHARACTERS ? end : `${characters.slice(0, MAX_CHARACTERS).join('')}…`;

@@ -1,4 +1,4 @@
-/** `winnow serve`: planning and agents over HTTP until SIGINT or SIGTERM. Its address is the first thing it logs. */
+/** `winnow serve`: planning and agents over HTTP until SIGINT or SIGTERM. It logs its address first. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { createServer } from '../../adapters/http/app.js';
 import type { Agents } from '../../agents/agents.js';
@@ -25,7 +25,7 @@ type Flags = FlagsOf<typeof FLAGS>;
 interface ServeOutput {
   stdout?: Pick<NodeJS.WritableStream, 'write'>;
   stderr?: NodeJS.WriteStream;
-  /** In place of the logger of the command line. */
+  /** Default: the logger of the command line. */
   logger?: Logger;
 }
 
@@ -139,7 +139,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
 
 const MODEL_ANSWER_MS = 30_000;
 
-/** @throws WinnowError `model_unavailable`, whatever is wrong with the model */
+/** @throws WinnowError `model_unavailable` for every failure of the model */
 export async function askForOneToken(model: Model): Promise<void> {
   const signal = AbortSignal.timeout(MODEL_ANSWER_MS);
   const prompt = { system: 'Answer with one word.', user: 'ping' };
@@ -163,7 +163,7 @@ async function listen(app: ReturnType<typeof createServer>, { host, port }: Flag
   }
 }
 
-/** Keeps log lines until `release`: what `first` writes goes out before them. Idempotent. */
+/** Holds log lines back until `release`, which writes those of `first` before them. Idempotent. */
 function holdLines(destination: { write(line: string): unknown }) {
   const held: string[] = [];
   let isReleased = false;
@@ -177,10 +177,10 @@ function holdLines(destination: { write(line: string): unknown }) {
   };
 }
 
-/** As other servers do: the sources are read anew, and what is asked meanwhile is answered by what there is. */
+/** Reads the sources again on a signal, as other servers do; the old catalogue serves meanwhile. */
 function reloadOn(signal: NodeJS.Signals, { rebuild }: Pick<Agents, 'rebuild'>, logger: Logger): () => void {
   const reload = (): void => {
-    rebuild().catch((error: unknown) => logger.error({ err: error }, 'the catalogue could not be read anew'));
+    rebuild().catch((error: unknown) => logger.error({ err: error }, 'the catalogue could not be read again'));
   };
   process.on(signal, reload);
   return () => process.off(signal, reload);

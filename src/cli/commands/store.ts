@@ -1,4 +1,4 @@
-/** `winnow store`: what is done with the store of a server as a whole. */
+/** `winnow store`: maintenance of a server's whole store. */
 import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
 import { command, group } from '../command.js';

@@ -1,4 +1,4 @@
-/** `winnow tools`: what a catalogue holds, what is wrong with it, and what waits until somebody has looked. */
+/** `winnow tools`: lists and checks a catalogue, and accepts definitions that wait for a review. */
 import type { Command } from 'commander';
 import type { Definitions, HeldTool } from '../../agents/definitions.js';
 import type { View } from '../../core/catalog/scope.js';
@@ -35,7 +35,7 @@ export function toolsCommand(): Command {
       }),
       command({
         name: 'changes',
-        about: 'definitions that wait until somebody has looked, with the difference',
+        about: 'definitions that wait for a review, with the difference',
         flags: REVIEW,
         examples: ['winnow tools changes -c winnow.yaml', 'winnow tools changes --catalog mcp.json --store agents.db'],
         run: showChanges,
@@ -66,7 +66,7 @@ async function listTools(flags: Flags): Promise<void> {
     const kind = runner ? KINDS[runner] : `${tool.toolType}, nothing runs it`;
     return printableLine(`${renderSummary(tool, 'sentence').slice(2)} (${kind}, ${tool.risk})`);
   });
-  // A catalogue of the caller's without tools they may see is an empty text, not an empty line.
+  // Without visible tools it prints nothing, not an empty line.
   if (flags.json || lines.length > 0) print(flags, { value, text: lines.join('\n') });
 }
 
@@ -82,7 +82,7 @@ async function showTool(name: string, flags: Flags): Promise<void> {
   print(flags, { value: tool, text: fields.join('\n') });
 }
 
-/** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
+/** Reads leniently even under --strict, so that it shows all problems. */
 async function checkTools(_: string[], flags: Flags): Promise<void> {
   const { renderFlag, scanTools } = await import('../../core/catalog/scan.js');
   const { renderIssue } = await import('../../core/catalog/tool.js');
@@ -90,9 +90,9 @@ async function checkTools(_: string[], flags: Flags): Promise<void> {
   const { countWarnings } = await import('../load-tools.js');
   const { loaded, isStrict } = await load(flags, { isLenient: true });
   const { failures, issues, sources } = loaded;
-  // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
+  // Whoever can read the sources may see all tools; --user limits the notes to what that user sees.
   const tools = flags.user === undefined ? loaded.catalog.tools : (await viewOf({ loaded }, flags)).tools;
-  // What a model is shown are mended schemas; each change is a note, though the tool is usable.
+  // The model sees adapted schemas; each change is a note, though the tool is usable.
   const notes = tools.flatMap((tool) => fittedSchemas(tool).notes.map((note) => ({ tool: tool.name, note })));
   const flagged = scanTools(tools).map(({ tool, flags: found }) => {
     return { tool: tool.name, origin: tool.origin, flags: found };
@@ -128,7 +128,7 @@ async function showChanges(_: string[], flags: FlagsOf<typeof REVIEW>): Promise<
   print(flags, { value: held, text: shown.join('\n') || 'nothing waits' });
 }
 
-/** @throws WinnowError `invalid_option` without names and `--all`, `not_found` for an id that does not wait */
+/** @throws WinnowError `invalid_option` without ids or `--all`, `not_found` for an id that does not wait */
 async function acceptChanges(ids: string[], flags: FlagsOf<typeof ACCEPT>): Promise<void> {
   if (ids.length === 0 && !flags.all) {
     const message = 'Give the ids of what to accept, or --all. See them with: winnow tools changes';
@@ -153,7 +153,7 @@ async function withDefinitions<Result>(
   const store = await openStore(place);
   try {
     const audit = createAuditWriter({ journal: store.journal });
-    // A look accepts nothing by itself.
+    // With `reviewNew`, reading accepts nothing by itself.
     const definitions = createDefinitions({ base: () => catalog, store: store.definitions, reviewNew: true, audit });
     await definitions.refresh();
     return await work(definitions);
@@ -162,7 +162,7 @@ async function withDefinitions<Result>(
   }
 }
 
-/** As `plan` and `serve` find them, so that what is checked is what they use. */
+/** Loads tools as `plan` and `serve` do. */
 async function load(flags: Flags, { isLenient = false }: { isLenient?: boolean } = {}): Promise<LoadedTools> {
   const { describeSource } = await import('../../core/catalog/sources/source.js');
   const { loadTools, toolSourcesOf } = await import('../load-tools.js');

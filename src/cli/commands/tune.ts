@@ -1,4 +1,4 @@
-/** `winnow tune`: improves the prompts by their failures, and keeps only what is clearly better on other cases. */
+/** `winnow tune`: improves prompts from their failures, and keeps only what is clearly better on other cases. */
 import type { Command } from 'commander';
 import { command } from '../command.js';
 import { TUNE } from '../eval-options.js';

@@ -1,11 +1,11 @@
-/** `winnow worker`: does cases of `winnow eval --queue`, here or on any machine, until it is told to stop. */
+/** `winnow worker`: runs cases of `winnow eval --queue`, on any machine, until a signal stops it. */
 import type { Command } from 'commander';
 import { loadOptional } from '../../core/optional-package.js';
 import { command, required } from '../command.js';
 import { JOBS, QUEUE, QUEUE_PACKAGES, SUITE } from '../eval-options.js';
 import { PLANNING } from '../flags.js';
 
-/** Options come with each run; taken here they would have no effect. */
+/** Without planner options: these come with each run. */
 const { set: _, maxTools: __, ...MODEL } = PLANNING;
 const FLAGS = { ...MODEL, queue: required(QUEUE.queue), ...SUITE, ...JOBS };
 

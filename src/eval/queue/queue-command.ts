@@ -1,7 +1,6 @@
 /**
- * A run in Redis, seen from the command that started it: announced while it goes on, done by one model alone, with a bounded
- * window of its cases in Redis. At least once: what Redis has lost is added again, and one job a case and repeat makes of it
- * exactly one result.
+ * The command's side of a run in Redis: it announces the run, keeps a bounded window of cases in Redis, and allows one model.
+ * Delivery is at least once: lost jobs are added again, and one job id for each case and repeat gives exactly one result.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';
@@ -20,27 +19,27 @@ export interface QueueOptions {
   /** Address of Redis. */
   url: string;
   run: QueuedRun;
-  /** Called with workers that take part or refuse, and with what is wrong with Redis. */
+  /** Called when workers take part or refuse, and for problems of Redis. */
   onNotice: (text: string) => void;
 }
 
 export interface QueueDispatchOptions {
-  /** Most cases in Redis at once, with those that have ended and are not yet collected. */
+  /** Most cases in Redis at once, including finished ones that are not yet collected. */
   window: number;
-  /** Known to the command alone: workers need no price table. */
+  /** Only the command knows prices; workers need no table. */
   prices?: Prices | undefined;
-  /** So long without a result, the window is added again: Redis may have come back without it. Default: 10,000. */
+  /** Milliseconds without a result before the window is added again, since Redis may have lost it. Default: 10,000. */
   quietMs?: number;
   onStablePart: OnStablePart;
 }
 
 export interface QueueCommand {
   /**
-   * Id of the model that the run has; else of that of the first worker, which is waited for. No model is opened for it.
+   * The run's model id, else that of the first worker, for which it waits. Opens no model.
    * @throws WinnowError `cancelled` when the signal has fired; `invalid_option` where workers come with several
    */
   model(stop: AbortSignal): Promise<string>;
-  /** It throws `store_failed` when Redis refuses to write, and `invalid_option` as above. */
+  /** Throws `store_failed` when Redis refuses to write, and `invalid_option` as above. */
   dispatcher(options: QueueDispatchOptions): Dispatcher;
   close(): void;
 }
@@ -78,7 +77,7 @@ export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Pr
   };
 }
 
-/** Announces the run once a second at most, and reports what workers have said since. */
+/** Announces the run at most once a second, and reports news of workers. */
 function createAnnouncer(run: QueuedRun, registry: RunRegistry, onNotice: QueueOptions['onNotice']) {
   const reportWorkers = createWorkerNews(onNotice);
   let announcedAt = Number.NEGATIVE_INFINITY;
@@ -99,10 +98,10 @@ function createAnnouncer(run: QueuedRun, registry: RunRegistry, onNotice: QueueO
   };
 }
 
-/** Time for workers to notice a run before their absence is reported. */
+/** Time for workers to notice a run before the command reports their absence. */
 const PATIENCE_MS = 5_000;
 
-/** Each thing once. @returns to be called again and again: worker -> why it refuses the run, or nothing */
+/** Reports each fact once. @returns a callback for repeated calls: worker -> why it refuses the run, or nothing */
 export function createWorkerNews(onNotice: (text: string) => void, now = () => performance.now()) {
   const startedAt = now();
   const known = new Map<string, string>();
@@ -123,17 +122,17 @@ export function createWorkerNews(onNotice: (text: string) => void, now = () => p
 function createQueueDispatcher(link: Link, options: QueueDispatchOptions): Dispatcher {
   const { redis, registry, run } = link;
   return async (jobs, dispatch) => {
-    // What waits for a Redis that is away ends with this.
+    // Ends calls that wait for a lost Redis.
     const giveUp = () => redis.disconnect();
     dispatch.cancel.addEventListener('abort', giveUp, { once: true });
     const queue = new Queue(queueNameOf(run.id), {
       connection: redis,
       prefix: PREFIX,
-      // It writes to the console; what it checks is checked when Redis is connected.
+      // It writes to the console; `connectRedis` checks the same.
       skipVersionCheck: true,
       streams: { events: { maxLen: BATCH } },
     });
-    // Without a listener an error would end the process; a lost connection is reported by its owner.
+    // Without a listener an error would end the process; the connection's owner reports its loss.
     queue.on('error', () => undefined);
     try {
       throwIfCancelled(dispatch.cancel);
@@ -156,11 +155,11 @@ interface Parts extends QueueDispatchOptions, DispatchOptions, Link {
   queue: Queue;
 }
 
-/** One loop does all in turn, so that nothing is added again between its result and its removal. */
+/** One sequential loop, so that no job is added again between its result and its removal. */
 async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void> {
   const { queue, announce, stop, quietMs = 10_000, window } = parts;
   const source = jobs[Symbol.asyncIterator]();
-  /** In Redis, by the id of the job. */
+  /** Jobs in Redis, by id. */
   const outstanding = new Map<string, CaseJob>();
   let isAtEnd = false;
   const fill = async () => {
@@ -177,7 +176,7 @@ async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void
   };
   let heardAt = performance.now();
   try {
-    // Of a run that goes on, what has ended meanwhile is known by its job.
+    // After a resume, this also finds jobs that ended meanwhile.
     if (!stop.aborted) await fill();
     for (;;) {
       await announce();
@@ -202,7 +201,7 @@ async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void
   }
 }
 
-/** A job that is there already, in whatever state, is left as it is. */
+/** Does not change a job that exists, in whatever state. */
 async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun): Promise<void> {
   if (jobs.length === 0) return;
   const backoff = { type: 'exponential', delay: pace.backoffMs };
@@ -211,9 +210,9 @@ async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun):
 }
 
 /**
- * Only what was asked for counts: whoever writes to Redis may add jobs and results.
+ * Collects only results of its own jobs, since others can write to Redis too. Stores them on disk before it removes jobs.
  *
- * @returns how many results came in. All are on the disk before their jobs are removed.
+ * @returns the number of results
  */
 async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
   const { queue, registry, run, prices, keep, onStablePart, onNotice } = parts;
@@ -237,7 +236,7 @@ async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise
   return ended.length;
 }
 
-/** A job without a result of its own was given up: its worker broke, or was lost again and again. */
+/** A job without a result failed: its worker broke, or was lost too often. */
 function recordOf(
   { case: one, repeat }: CaseJob,
   { returnvalue, failedReason }: Pick<Job, 'returnvalue' | 'failedReason'>,

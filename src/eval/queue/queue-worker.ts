@@ -1,6 +1,6 @@
 /**
- * Does the cases of others, a run at a time, the oldest first. A case is the queue's until its record is there: a worker
- * that is killed loses nothing but time.
+ * Runs the cases of queued runs, one run at a time, the oldest first. The queue keeps a case until its record exists, so a
+ * killed worker loses only time.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
@@ -15,22 +15,22 @@ import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry 
 export interface QueueWorkerOptions {
   /** Address of Redis. */
   url: string;
-  /** Unique: the command that started a run sees this worker under it. */
+  /** Unique name of this worker for the command that started a run. */
   name: string;
-  /** What this worker has; runs with anything else are refused. */
+  /** What this worker has; it refuses runs that need anything else. */
   identity: WorkerIdentity;
   createRunner: (run: QueuedRun, onStablePart: OnStablePart) => CaseRunner;
   /** Cases at once. */
   concurrency: number;
-  /** No case is begun; those under way are finished. */
+  /** Starts no case; running ones finish. */
   stop: AbortSignal;
-  /** Those under way are left to others. */
+  /** Leaves running cases to other workers. */
   cancel: AbortSignal;
   onNotice: (text: string) => void;
 }
 
 const POLL_MS = 500;
-/** A case that takes its worker with it so often is given up. */
+/** A case fails after it has crashed this many workers. */
 const MAX_LOSSES = 3;
 
 interface Parts extends QueueWorkerOptions {
@@ -71,7 +71,7 @@ async function serveRuns(parts: Parts): Promise<void> {
   }
 }
 
-/** Whoever comes first to a run that has no id of a model decides it: the cases of a run are done by one model. */
+/** One model does all cases of a run; where the run names none, the first worker's model. */
 async function findRefusals(run: QueuedRun, { registry, identity, name }: Parts): Promise<string[]> {
   const issues = refusalsOf(run, identity);
   if (issues.length > 0 || run.identity.model !== undefined) return issues;
@@ -91,12 +91,12 @@ async function refuse(
   await registry.report(id, name, why);
 }
 
-/** Until the run is no longer open, or `stop`. */
+/** Works until the run is no longer open, or until `stop`. */
 async function serveRun(run: QueuedRun, parts: Parts): Promise<void> {
   const { registry, name, stop, cancel, onNotice } = parts;
   const worker = openWorker(run, parts);
   let lastError = '';
-  // A lost connection is told by its owner; what else goes wrong comes again and again.
+  // The connection's owner reports its loss; other errors repeat, so each is reported once.
   worker.on('error', ({ message }) => {
     if (parts.redis.status === 'ready' && message !== lastError) onNotice(`The queue reports: ${message}`);
     lastError = message;
@@ -104,7 +104,7 @@ async function serveRun(run: QueuedRun, parts: Parts): Promise<void> {
   worker.on('stalled', () => onNotice('A worker was lost: a case of it is done again.'));
   onNotice(`Taking part in the run ${run.name}.`);
   await registry.report(run.id, name);
-  // At once: else a case that ends now would bring the next one.
+  // Closes at once; otherwise a finished case would fetch the next one.
   const close = () => void worker.close();
   const leave = () => void worker.close(true);
   stop.addEventListener('abort', close, { once: true });
@@ -123,7 +123,7 @@ function openWorker(run: QueuedRun, { redis, registry, name, concurrency, create
   const runner = createRunner(run, (hash, text) => unsent.set(hash, text));
   const work = async (job: Job<unknown>): Promise<CaseRecord> => {
     const record = await runner(caseJobSchema.parse(job.data), cancel);
-    // Whoever collects the record finds the prompts that it names.
+    // Sent before the record that names them.
     for (const [hash, text] of [...unsent]) {
       await registry.offerPrompt(run.id, hash, text);
       unsent.delete(hash);
@@ -147,7 +147,7 @@ function openWorker(run: QueuedRun, { redis, registry, name, concurrency, create
   });
 }
 
-/** Wrong answers are results; of errors only those that may pass by themselves. */
+/** Retries only transient errors; wrong answers are results. */
 function isWorthAnotherTry({ error }: CaseRecord): boolean {
   const meaning = Object.entries(ERROR_TABLE).find(([code]) => code === error?.code)?.[1];
   return meaning?.retry ?? false;

@@ -1,4 +1,4 @@
-/** What lies in Redis, as schemas. Whatever comes out of Redis is parsed here before it is used. */
+/** Schemas of the data in Redis; everything read from Redis is parsed with them before use. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { optionsSchema } from '../../core/options.js';
@@ -7,7 +7,7 @@ import type { CaseJob } from '../case-runner.js';
 import { keyOf } from '../run-store.js';
 import { differencesOf } from '../run-summary.js';
 
-/** How the cases of a run are handed out; the same for all of its workers. */
+/** Rates and retries of a run, the same for all its workers. */
 export const paceSchema = z.object({
   rate: z
     .object({ cases: z.int().min(1), perMs: z.int().min(1) })
@@ -29,7 +29,7 @@ export const queuedRunSchema = z.object({
   id: runIdSchema,
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
-  /** With what a run is done. A worker must have the same, since answers depend on it. */
+  /** Version, model and prompts of the run, which each worker must share, since answers depend on them. */
   identity: z.object({
     version: z.string().describe('Of Winnow.'),
     model: z.string().exactOptional().describe('Absent: that of the first worker.'),
@@ -57,12 +57,12 @@ export type QueuedRun = z.output<typeof queuedRunSchema>;
 /** A job holds a case and nothing else. */
 export const caseJobSchema = z.object({ case: evaluationCaseSchema, repeat: z.int().min(0) });
 
-/** The same for every process that goes on with the run: `startedAt` is kept in its summary. */
+/** The same after a resume, since the summary keeps `startedAt`. */
 export function runIdOf(name: string, startedAt: string): string {
   return shortHash(JSON.stringify([name, startedAt])).slice(0, 16);
 }
 
-/** One job a case and repeat, however often it is added: this makes results idempotent. Case ids may hold anything. */
+/** One id for each case and repeat, which makes adding idempotent. It is hashed, since case ids may hold any characters. */
 export function jobIdOf(job: CaseJob): string {
   return `c-${shortHash(keyOf(job.case.id, job.repeat))}`;
 }
@@ -71,16 +71,16 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-/** What a worker brings. */
+/** What a worker has. */
 export type WorkerIdentity = QueuedRun['identity'] & {
   model: string;
-  /** What else the model is called. */
+  /** Another name of the model. */
   modelName?: string | undefined;
-  /** Fingerprints. */
+  /** Fingerprints of its catalogues. */
   catalogs: ReadonlySet<string>;
 };
 
-/** Why a worker can't do a run; nothing where it can. A run without the id of a model takes several: see `RunRegistry.claim`. */
+/** Reasons why a worker can't do a run, or none. For a run without a model id, see also `RunRegistry.claim`. */
 export function refusalsOf(run: QueuedRun, { catalogs, modelName, ...identity }: WorkerIdentity): string[] {
   const missing = Object.entries(run.catalogs).flatMap(([suite, fingerprint]) =>
     catalogs.has(fingerprint)

@@ -1,27 +1,27 @@
 /**
- * The runs in a Redis: which are open, who does them with which model, and the stable parts of their prompts. A run is open
- * while its command announces it, so what a killed one leaves occupies no worker.
+ * Registry of runs in Redis: open runs, their workers and models, and the stable parts of prompts. A run is open while its
+ * command announces it, so the run of a killed command occupies no worker.
  */
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { type QueuedRun, queuedRunSchema, runIdSchema } from './queued-run.js';
 
-/** All keys begin with it, those of the jobs too. */
+/** Prefix of all keys, including jobs. */
 export const PREFIX = 'winnow';
 
-/** So long without a word of its command, a run counts as left. */
+/** A run counts as abandoned after this time without an announcement. */
 const OPEN_MS = 30_000;
-/** What a killed command leaves goes away by itself after a week. */
+/** Keys of a killed command expire after a week. */
 const KEPT_SECONDS = 7 * 24 * 3_600;
 
-/** A model, and the worker that came with it. */
+/** A model, and the worker that has it. */
 const claimSchema = z.object({ model: z.string(), worker: z.string() });
-export type ModelClaim = z.infer<typeof claimSchema>;
+type ModelClaim = z.infer<typeof claimSchema>;
 
 export type RunRegistry = ReturnType<typeof createRunRegistry>;
 
-/** Of the jobs of a run. */
+/** Queue for the jobs of a run. */
 export const queueNameOf = (id: string) => `eval-${id}`;
 
 const RUNS = `${PREFIX}:eval:runs`;
@@ -29,12 +29,12 @@ const keyFor = (id: string, what: 'run' | 'workers' | 'prompts' | 'claims') => `
 const keysOfWorkers = (id: string) => [keyFor(id, 'workers'), keyFor(id, 'prompts'), keyFor(id, 'claims')];
 
 export function createRunRegistry(redis: Redis) {
-  /** By the clock of Redis: those of the machines may differ. */
+  /** Redis's clock, since those of the machines may differ. */
   const now = async (): Promise<number> => {
     const [seconds, microseconds] = await redis.time();
     return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
   };
-  /** One for each model, in the order in which they came: the model of the first is the run's. */
+  /** Claims in order; the first one decides the run's model. */
   const claims = async (id: string): Promise<ModelClaim[]> => {
     const texts = await redis.lrange(keyFor(id, 'claims'), 0, -1);
     const all = texts.map((text) => claimSchema.parse(JSON.parse(text)));
@@ -42,10 +42,10 @@ export function createRunRegistry(redis: Redis) {
   };
   return {
     claims,
-    /** Called again and again while the run goes on. */
+    /** Call it repeatedly while the run goes on. */
     async announce(run: QueuedRun) {
       const { id } = run;
-      // Both or neither: a run that is listed and can't be read is refused for good.
+      // Written together, since workers refuse for good a listed run that they can't read.
       const description = JSON.stringify(run);
       const heardAt = await now();
       const both = redis.multi().set(keyFor(id, 'run'), description, 'EX', KEPT_SECONDS).zadd(RUNS, heardAt, id);
@@ -53,9 +53,9 @@ export function createRunRegistry(redis: Redis) {
       await redis.zremrangebyscore(RUNS, '-inf', (await now()) - KEPT_SECONDS * 1_000);
       for (const key of keysOfWorkers(id)) await redis.expire(key, KEPT_SECONDS);
     },
-    /** The oldest first. `run` is undefined where another version of Winnow wrote it. */
+    /** Oldest first. `run` is undefined where another version of Winnow wrote it. */
     async openRuns(): Promise<{ id: string; run: QueuedRun | undefined }[]> {
-      // Whoever writes to Redis may write names that would steer a terminal.
+      // Ids in Redis are untrusted and could hold control characters.
       const names = await redis.zrangebyscore(RUNS, (await now()) - OPEN_MS, '+inf');
       const ids = names.filter((name) => runIdSchema.safeParse(name).success);
       const texts = ids.length > 0 ? await redis.mget(ids.map((id) => keyFor(id, 'run'))) : [];
@@ -66,28 +66,28 @@ export function createRunRegistry(redis: Redis) {
       const heard = await redis.zscore(RUNS, id);
       return heard !== null && Number(heard) >= (await now()) - OPEN_MS;
     },
-    /** A worker takes part (no reason), or refuses. */
+    /** Records that a worker takes part (no refusal), or refuses. */
     async report(id: string, worker: string, refusal = '') {
       await redis.hset(keyFor(id, 'workers'), worker, refusal);
     },
     /** Worker -> why it refuses the run, or nothing. */
     workersOf: (id: string): Promise<Record<string, string>> => redis.hgetall(keyFor(id, 'workers')),
     /**
-     * For a run that has no id of a model: that of the first worker is the run's.
+     * For a run without a model id: the first worker's model becomes the run's.
      * @returns the first claim, which may be this one
      */
     async claim(id: string, claim: ModelClaim): Promise<ModelClaim> {
       await redis.rpush(keyFor(id, 'claims'), JSON.stringify(claim));
       return (await claims(id))[0] ?? claim;
     },
-    /** The stable part of a prompt is sent once a worker, and kept once. */
+    /** Keeps the first copy of a stable part; each worker sends it once. */
     async offerPrompt(id: string, hash: string, text: string) {
       await redis.hsetnx(keyFor(id, 'prompts'), hash, text);
     },
-    /** Undefined where it is not there, or was taken before. */
+    /** Undefined where it is missing or already taken. */
     async takePrompt(id: string, hash: string): Promise<string | undefined> {
       const text = await redis.hget(keyFor(id, 'prompts'), hash);
-      // The field stays, so that no worker sends it again; the text need not lie in memory twice.
+      // The field stays, so that no worker sends it again, but without its text, to save memory.
       if (text) await redis.hset(keyFor(id, 'prompts'), hash, '');
       return text || undefined;
     },
@@ -95,10 +95,10 @@ export function createRunRegistry(redis: Redis) {
       await redis.zrem(RUNS, id);
       await redis.del(keyFor(id, 'run'), ...keysOfWorkers(id));
     },
-    /** Takes away what the workers of a run that was removed have written after it. */
+    /** Deletes what workers wrote after the run's removal. */
     async sweep(id: string) {
       if ((await redis.exists(keyFor(id, 'run'))) > 0) return;
-      // The library's check for lost jobs makes these anew.
+      // BullMQ's check for lost jobs creates these again.
       const ofQueue = ['meta', 'events', 'stalled-check'].map((name) => `${PREFIX}:${queueNameOf(id)}:${name}`);
       await redis.del(...keysOfWorkers(id), ...ofQueue);
     },
@@ -113,25 +113,25 @@ function parseRun(text: string): QueuedRun | undefined {
   }
 }
 
-export interface RedisOptions {
+interface RedisOptions {
   /** `redis://[user:password@]host:port/database`, or `rediss://` for TLS. */
   url: string;
-  /** Called with what people should know: a policy that loses jobs, a lost connection, and that it is back. */
+  /** Called for an eviction policy that loses jobs, a lost connection and its return. */
   onNotice: (text: string) => void;
 }
 
-/** The waits between tries to reach Redis again grow up to this. */
+/** Longest wait between attempts to reconnect. */
 const MAX_WAIT_MS = 2_000;
 
 /**
- * Refused at the start, it is an error; lost later, it is waited for.
+ * Fails when the first connection does; waits for Redis when a later connection is lost.
  * @throws WinnowError `invalid_option` for a bad address; `store_failed` when Redis can't be reached or used
  */
 export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Redis> {
   const place = placeOf(url);
   const redis = new Redis(url, {
     lazyConnect: true,
-    // A worker waits for Redis however long it takes; the library asks for this.
+    // BullMQ requires null: a worker waits for Redis without limit.
     maxRetriesPerRequest: null,
     retryStrategy: (tries) => Math.min(100 * 2 ** tries, MAX_WAIT_MS),
   });
@@ -152,7 +152,7 @@ export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Red
   }
   let isLost = false;
   redis.on('close', () => {
-    // At the end of our own making there is nothing to wait for.
+    // Not lost, but closed by us.
     if (isLost || redis.status === 'end') return;
     isLost = true;
     onNotice(`The connection to Redis at ${place} is lost; waiting for it.`);
@@ -164,7 +164,7 @@ export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Red
   return redis;
 }
 
-/** Host and port: an address may hold a password. */
+/** Host and port only, since an address may hold a password. */
 function placeOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && ['redis:', 'rediss:'].includes(parsed.protocol)) return parsed.host || 'localhost';

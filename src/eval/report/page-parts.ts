@@ -1,12 +1,12 @@
 /**
- * The page around the data: one document of the files in `page/`. Its policy lets only this style and this script in,
- * by their hashes, and no address at all.
+ * The page around the data: one document from the files in `page/`. Its content security policy allows only this style and
+ * script, by hash, and no address.
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../../core/errors.js';
 import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
 
-/** Each after those that it imports. */
+/** Each script comes after its imports. */
 const SCRIPTS = ['page/format', 'page/graph', ...['data', 'prompts', 'case', 'summary', 'app'].map(ofReport)];
 const STYLES = ['page/base.css', ofReport('page.css')];
 
@@ -14,7 +14,7 @@ function ofReport(name: string): string {
   return `eval/report/page/${name}`;
 }
 
-/** All before the data, and all after them. @throws WinnowError `internal` when a file of the page is missing or can't be joined */
+/** The parts before and after the data. @throws WinnowError `internal` when a file of the page is missing or can't be joined */
 export async function readPageParts(title: string) {
   const styles = Promise.all(STYLES.map(readPageFile));
   const read = [readPageFile(ofReport('page.html')), styles.then((all) => all.join('\n')), joinScripts()] as const;
@@ -31,7 +31,7 @@ ${beforeData}`,
   };
 }
 
-/** A page opened from disk cannot import files: each module becomes a scope, and what it exports the value of that scope. */
+/** A page opened from disk can't import files, so each module becomes a scope whose value is its exports. */
 async function joinScripts(): Promise<string> {
   const libraries = Object.entries(LIBRARIES).map(async ([name, library]) => {
     const text = await readLibrary(name as keyof typeof LIBRARIES);
@@ -59,7 +59,7 @@ function toScope(name: string, text: string): string {
   return `const ${scopeName(name)} = (() => {\n${body}${exported.length > 0 ? `\nreturn { ${exported.join(', ')} };` : ''}\n})();`;
 }
 
-/** By the last part of its path: each file of a page has a name of its own. */
+/** Uses the file name, which is unique among the files of a page. */
 const scopeName = (name: string) => `scope_${name.replace(/^.*\/(?=[^/]+\.js$)/u, '').replace(/\W/gu, '_')}`;
 
 function hashOf(text: string): string {

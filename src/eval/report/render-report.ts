@@ -1,6 +1,6 @@
 /**
- * A run, or two compared, as one HTML file that needs no server and no network. Records pass through one by one: only
- * one block of each kind is in memory, so the number of cases does not matter. The file appears when it is whole.
+ * A run, or two compared, as one HTML file that needs no server and no network. Records are streamed with one block of each
+ * kind in memory, so any number of cases fits. The file appears only when complete.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -25,14 +25,14 @@ import { showPlan } from './show-plan.js';
 
 export interface ReportedRun {
   run: ReportRun;
-  /** In the order in which the page lists them. */
+  /** In the page's order. */
   records: Iterable<CaseRecord> | AsyncIterable<CaseRecord>;
-  /** The stable part of a prompt by its hash; undefined where it was not kept: the page then says so. */
+  /** A prompt's stable part by hash; undefined where it was not kept, which the page reports. */
   promptText: (hash: string) => string | undefined;
 }
 
-export interface ReportParts extends ReportedRun {
-  /** The run before, which the page shows beside this one, case by case. */
+interface ReportParts extends ReportedRun {
+  /** An earlier run to show beside this one, case by case. */
   before?: ReportedRun & { comparison: ReportComparison };
   /** Path of the file to write. */
   out: string;
@@ -59,7 +59,7 @@ export async function renderReport({ before, out, ...last }: ReportParts): Promi
   }
 }
 
-/** A case goes into a block of cases, what the list needs of it into one of rows, each stable part once. */
+/** Packs whole cases, their list rows and each stable part, once, into separate blocks. */
 async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<string> {
   const [cases, rows, prompts] = [createPacker('cases'), createPacker('rows'), createPacker('prompts')];
   const promptPlaces = new Map<string, Place | null>();
@@ -85,10 +85,10 @@ async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<s
 
 const compress = promisify(gzip);
 
-/** What opening one case reads: a few milliseconds in the browser, yet large enough for gzip to pay. */
+/** Size of a block: opening one takes the browser a few milliseconds, yet gzip still pays. */
 const BLOCK_CHARACTERS = 256 * 1024;
 
-/** Lines of JSON, gzip in base64, within a script element that no browser runs: base64 has no `<` that could end it. */
+/** Packs JSON lines as gzip in base64 inside an inert script element; base64 has no `<` that could end it. */
 function createPacker(kind: 'cases' | 'rows' | 'prompts') {
   let block = 0;
   let lines: string[] = [];
@@ -102,7 +102,7 @@ function createPacker(kind: 'cases' | 'rows' | 'prompts') {
     get isFull() {
       return characters >= BLOCK_CHARACTERS;
     },
-    /** The lines since the last call as an element of the page; empty where there are none. */
+    /** Returns the lines since the last call as an element; empty where there are none. */
     async take(): Promise<string> {
       if (lines.length === 0) return '';
       const text = lines.join('\n');
@@ -112,12 +112,12 @@ function createPacker(kind: 'cases' | 'rows' | 'prompts') {
   };
 }
 
-/** Without a `<` in any text no text ends the element; `JSON.parse` reads the same value. */
+/** Escapes `<`, so that no text ends the element; `JSON.parse` reads the same value. */
 function embedJson(data: ReportData): string {
   return `<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>\n`;
 }
 
-/** An error of the file itself names the system call that failed; any other is the caller's own. */
+/** Only errors of the file itself name a system call; any other is returned unchanged. */
 export function toWriteError(error: unknown, out?: string): unknown {
   const { syscall, code, path } = Object(error);
   if (syscall === undefined || code === undefined) return error;

@@ -1,4 +1,4 @@
-/** What lies in the page: the runs, one short row a result for the list, and the whole case that an opened row reads. */
+/** Data of the page: runs, a short list row for each result, and the whole case for an opened row. */
 import { sumUsage } from '../../core/model/model.js';
 import type { ComparedMetric } from '../compare.js';
 import type { CaseRecord } from '../record.js';
@@ -11,7 +11,7 @@ export type ReportRun = Pick<
 > & {
   readonly metrics: readonly RunMetric[];
   readonly suites: readonly Pick<RunSummary['suites'][number], 'catalog' | 'tools'>[];
-  /** What is in `scores` of a record, also where no case has it. */
+  /** All metrics of records' `scores`, also those that no case has. */
   readonly scores: Readonly<Record<string, MetricMeaning>>;
 };
 
@@ -22,19 +22,19 @@ export interface ReportComparison {
 }
 
 export interface ReportData {
-  /** One, or two that are compared, the earlier first. */
+  /** One run, or two compared, the earlier first. */
   readonly runs: readonly ReportRun[];
   readonly comparison?: ReportComparison;
 }
 
-/** `unjudged`: of a selection that was skipped, for example, it cannot be said where nothing fits. */
+/** `unjudged`: there is no verdict, for example on a skipped selection where no tool fits. */
 export type CaseState = 'right' | 'wrong' | 'unjudged' | 'error';
 
-/** Place of a line: block of its kind, line in it. */
+/** Position of a line: index of its block, then of the line. */
 export type Place = readonly [block: number, line: number];
 
 export interface CaseRow {
-  /** Place of its run in `runs`. */
+  /** Index in `runs`. */
   readonly run: number;
   readonly id: string;
   readonly suite: string | undefined;
@@ -42,16 +42,16 @@ export interface CaseRow {
   readonly query: string;
   readonly lang: string | undefined;
   readonly state: CaseState;
-  /** Of an error: its code. */
+  /** For an error: its code. */
   readonly cause: string | undefined;
   readonly tags: readonly string[];
-  /** Kind of the result; undefined where only selection was asked for. */
+  /** Kind of the result; undefined for selection alone. */
   readonly kind: string | undefined;
   /** Mode of the selection. */
   readonly mode: string | undefined;
-  /** Tools needed or handed on: what the search looks at. */
+  /** Needed or selected tools, for the search. */
   readonly tools: readonly string[];
-  /** Of both stages: read, cached and written. */
+  /** Sum over both stages of read, cached and written tokens. */
   readonly tokens: number;
   readonly milliseconds: number;
   readonly place: Place;
@@ -60,9 +60,9 @@ export interface CaseRow {
 export interface WholeCase {
   readonly record: CaseRecord;
   readonly plan: ShownPlan;
-  /** Of several accepted sets of tools the one that the case came nearest to. */
+  /** The accepted set of tools that the case came nearest to. */
   readonly needed: readonly string[];
-  /** Place of the stable part of each call; null where its text was not kept. */
+  /** Position of each call's stable part; null where its text was not kept. */
   readonly prompts: readonly (Place | null)[];
 }
 
@@ -82,7 +82,7 @@ export function toRow(record: CaseRecord, run: number, place: Place): CaseRow {
   };
 }
 
-/** An error is no wrong answer: the server, or Winnow, gave none. */
+/** An error is not a wrong answer: the server or Winnow gave none. */
 export function stateOf({ outcome, scores }: Pick<CaseRecord, 'outcome' | 'scores'>): CaseState {
   if (outcome === 'error') return 'error';
   if (typeof scores.right !== 'number') return 'unjudged';

@@ -1,6 +1,6 @@
 /**
- * The plans of a case as the page draws them: which step goes with which is in the record's comparison; here are the
- * arrows, and the expected values in the words of a plan.
+ * The plans of a case as the page draws them: the record's comparison pairs the steps; this adds arrows, and writes expected
+ * values in a plan's form.
  */
 import type { Step } from '../../core/result.js';
 import type { ShownState, ShownStep } from '../../page/shown-step.js';
@@ -15,14 +15,14 @@ export interface ShownPair {
 }
 
 export interface ShownPlan {
-  /** Called `s1`, `s2` and so on, their references written as a plan has them. */
+  /** Named `s1`, `s2` and so on, with references in a plan's form. */
   readonly expected: readonly ShownStep[];
   readonly got: readonly ShownStep[];
-  /** The expected steps in their order with those that stand for them, then the steps too many. */
+  /** The expected steps in their order with their matches, then the extra steps. */
   readonly pairs: readonly ShownPair[];
 }
 
-/** A plan that nobody expected is drawn as well: all its steps are too many. */
+/** Also draws an unexpected plan, whose steps are all extra. */
 export function showPlan({ expected, result, comparison }: CaseRecord): ShownPlan {
   const variants = planVariants(expected);
   const variant = variants.find(({ alternative }) => alternative === comparison?.alternative) ?? variants[0];
@@ -54,7 +54,7 @@ interface DrawParts {
   pairs: readonly { expected?: number | undefined; got?: number | undefined }[];
 }
 
-/** An arrow is right when both plans have it between the same two steps, as edge F1 counts it. */
+/** An arrow is right when both plans have it between the same two steps, as in edge F1. */
 function drawSteps({ variant, wanted, got, pairs }: DrawParts): Pick<ShownPlan, 'expected' | 'got'> {
   const shown = pairs.flatMap(({ expected }) => (expected === undefined ? [] : [expected]));
   const gotOf = new Map(pairs.map((pair) => [pair.expected, got[pair.got ?? -1]?.id]));

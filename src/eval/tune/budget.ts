@@ -1,7 +1,6 @@
 /**
- * How long tuning may take, in time and in model calls, over all processes that work at it, and what came of the calls: a
- * run that was killed is resumed by doing it again with every answer at hand, since seed and answers decide alone. Calls
- * are a hard bound: the call that would be one too many is not made. Time is looked at between cases.
+ * Limits of tuning in time and model calls over all its processes, with the kept results. A resumed run repeats the search from
+ * kept results, since only seed and answers decide. The limit of calls is strict; time is checked between cases.
  */
 import { WinnowError } from '../../core/errors.js';
 import { type Model, wrapModel } from '../../core/model/model.js';
@@ -9,34 +8,34 @@ import type { RunStore } from '../run-store.js';
 import { hashOf } from '../run-summary.js';
 
 export interface Spent {
-  /** Completions and rank readings that were really asked for. */
+  /** Completions and rank readings that the model really made. */
   calls: number;
   milliseconds: number;
 }
 
-/** Ends a search, which keeps what it has. */
+/** Ends a search, which keeps its results so far. */
 export class BudgetEnded extends Error {}
 
 export interface Budget {
   spent(): Spent;
   /** Whether less than the reserve is left. */
   isOver(reserve?: Spent): boolean;
-  /** Without the reserve. */
+  /** Time left after the reserve. */
   millisecondsLeft(reserve: Spent): number;
-  /** Has fired when a call was refused: answers that come now are no answers. */
+  /** Aborted once a call was refused; answers from then on are invalid. */
   readonly exhausted: AbortSignal;
-  /** The model, counted. */
+  /** The model with its calls counted. */
   meter(model: Model): Model;
-  /** What this process or an earlier one kept under the key, its cost counted once. */
+  /** The value that this or an earlier process kept under the key; its cost counts once. */
   recall<Value>(key: readonly unknown[]): Promise<Value | undefined>;
   keep(key: readonly unknown[], value: unknown, calls: number): Promise<void>;
-  /** Recalled, or worked out and kept. @throws BudgetEnded when a call was refused meanwhile */
+  /** Recalls the value, or computes and keeps it. @throws BudgetEnded when a call was refused meanwhile */
   once<Value>(key: readonly unknown[], work: () => Promise<Value>): Promise<Value>;
 }
 
 export interface BudgetLimits {
   milliseconds: number;
-  /** Default: no bound. */
+  /** Default: no limit. */
   calls?: number | undefined;
   /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
   now?: () => number;

@@ -1,4 +1,4 @@
-/** What a round of tuning tries: kinds of candidates of one shape, each in a file of its own. */
+/** Candidates of a tuning round, in one shape; each kind has its own file. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import type { Model } from '../../core/model/model.js';
 import type { Options, OptionsInput } from '../../core/options.js';
@@ -8,7 +8,7 @@ import type { Budget, Spent } from './budget.js';
 import { type PromptDraft, renderDraft, type TunedPrompt } from './prompt-draft.js';
 import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 
-/** A prompt and options that are tried, and where they come from. */
+/** A prompt and options to try, and their origin. */
 export interface Variant {
   readonly kind: 'base' | 'examples' | 'order' | 'wording' | 'summaries';
   /** What is new in it, in a few words. */
@@ -16,18 +16,18 @@ export interface Variant {
   readonly draft: PromptDraft;
   readonly text: AdmittedPrompt;
   readonly options: OptionsInput;
-  /** Training cases whose text stands in it: they say nothing about how good it is. */
+  /** Training cases quoted in it, which are no evidence of its quality. */
   readonly caseIds: readonly string[];
-  /** Of all that changes answers. */
+  /** Hash of all that changes answers. */
   readonly hash: string;
 }
 
 export interface Measured {
   /** null: the case says nothing about the prompt. */
   readonly score: number | null;
-  /** What the model did with it. */
+  /** The model's answer in few words. */
   readonly got: string;
-  /** Tokens of the stable part as it was sent; 0 where the model was not asked. */
+  /** Tokens of the sent stable part; 0 without a model call. */
   readonly stableTokens: number;
   readonly calls: number;
   readonly milliseconds: number;
@@ -40,15 +40,15 @@ export type Candidate =
   | { ok: true; variant: Variant }
   | { ok: false; about: string; kind: Variant['kind']; issues: string[] };
 
-/** Decides what may be tried. */
-export interface Admitter {
+/** Decides which candidates may be tried. */
+interface Admitter {
   gate: PromptGate;
-  /** Tokens that the prompt grows by, from what it was when tuning began. */
+  /** Tokens that the prompt has grown by since tuning began. */
   growth: (text: string) => number;
   maxGrowth: number;
 }
 
-/** What candidates are made of. */
+/** Input for candidates. */
 export interface Round extends Admitter {
   prompt: TunedPrompt;
   /** From 1. */
@@ -57,14 +57,14 @@ export interface Round extends Admitter {
   /** Training cases that the best prompt so far gets wrong. */
   failing: readonly EvaluationCase[];
   scores: Measurements;
-  /** What was tried before and what it gained. */
+  /** Earlier attempts and their gains. */
   lessons: readonly string[];
   /** Candidates of each kind. */
   tries: number;
   seed: number;
   catalogs: ReadonlyMap<string, Catalog>;
   options: Options;
-  /** Proposes wordings; counted. */
+  /** Proposes wordings; its calls are counted. */
   model: Model;
   budget: Budget;
   reserve: Spent;
@@ -73,7 +73,7 @@ export interface Round extends Admitter {
 
 export type CandidateKind = (round: Round) => Candidate[] | Promise<Candidate[]>;
 
-/** A change of the best prompt so far: through the gate and within the bound of tokens, or refused with the reasons. */
+/** Makes a candidate from a change of the best prompt, or refuses it with reasons from the gate or the limit of tokens. */
 export function toCandidate(
   change: Pick<Variant, 'kind' | 'about'> & Partial<Pick<Variant, 'draft' | 'options' | 'caseIds'>>,
   {
@@ -86,7 +86,7 @@ export function toCandidate(
   const { kind, about, draft = best.draft, options = best.options, caseIds = best.caseIds } = change;
   const text = change.draft || best.text === undefined ? renderDraft(draft) : best.text;
   const refused = (issues: string[]): Candidate => ({ ok: false, about, kind, issues });
-  // A new wording must be general, while examples are cases: each is judged by its own rule.
+  // A new wording must be general, so it may quote no case; examples quote training cases.
   const rule = gate.admit(draft.instructions, kind === 'wording' ? 'nothing' : 'training');
   if (!rule.ok) return refused(rule.issues);
   const admission = gate.admit(text, 'training');

@@ -1,8 +1,8 @@
 /**
- * Worked examples from cases that fail: one alone, then sets of two, four and more, drawn by chance, of which those stay
- * that repair others (bootstrapped few-shot with random search: Khattab et al., "DSPy", 2023). And the same examples in
- * another order: with small models it alone decides between good and poor answers, and a good one for one model is none
- * for another (Lu et al., "Fantastically Ordered Prompts", ACL 2022).
+ * Worked examples from failing cases: one, then random sets of two, four and more, of which those stay that repair other cases
+ * (bootstrapped few-shot with random search: Khattab et al., "DSPy", 2023). Also tries the same examples in other orders, since
+ * order alone can decide the quality of a small model's answers, and good orders differ between models (Lu et al.,
+ * "Fantastically Ordered Prompts", ACL 2022).
  */
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -40,14 +40,14 @@ interface Usable {
   text: string;
 }
 
-/** Those of other tools than the ones before them come first. */
+/** Puts examples with new tools first. */
 function diverseFrom(usable: readonly Usable[]): Usable[] {
   const keyOf = ({ one }: Usable) => [...one.expected.tools].sort().join(' ');
   const first = usable.filter((entry, place) => usable.findIndex((other) => keyOf(other) === keyOf(entry)) === place);
   return [...first, ...usable.filter((entry) => !first.includes(entry))];
 }
 
-/** A set that grows the prompt too much is tried without its last ones. */
+/** Drops the last examples of a set that grows the prompt too much. */
 function fitting(chosen: readonly Usable[], round: Round): Candidate {
   const { draft, caseIds } = round.best;
   const ids = chosen.map(({ one }) => one.id);
@@ -58,7 +58,7 @@ function fitting(chosen: readonly Usable[], round: Round): Candidate {
   return candidate.ok || chosen.length <= 1 ? candidate : fitting(chosen.slice(0, -1), round);
 }
 
-/** From the last to the first, then orders by chance. None where there are not two examples. */
+/** The reverse order, then random ones. None with fewer than two examples. */
 export function orderCandidates(
   round: Pick<Round, 'best' | 'tries' | 'seed' | 'gate' | 'growth' | 'maxGrowth'>,
 ): Candidate[] {
@@ -81,9 +81,9 @@ export function orderCandidates(
 }
 
 /**
- * A case as a worked example: what the model is asked, and the right answer in the form that it must have. Undefined where
- * the case does not tell the whole right answer (a question or a refusal in whose words?), names a tool that is not in the
- * catalogue, or holds double braces, which a prompt file would take for a place to fill.
+ * A case as a worked example: the model's input, and the right answer in its required form. Undefined where the case lacks the
+ * whole right answer (the words of a question or a refusal), names a tool that is not in the catalogue, or holds double braces,
+ * which a prompt file reads as a placeholder.
  */
 export function createExamples({
   prompt,
@@ -118,7 +118,7 @@ function planExample({ expected }: EvaluationCase, tools: readonly Tool[], asked
     arguments: toPlanValue(step.arguments, place, (other) => `s${other + 1}`),
   }));
   const text = JSON.stringify({ kind: 'plan', steps: written });
-  // The tools of an example are not those of the request at hand: `find_page (title)`.
+  // Names the example's own tools with their arguments: `find_page (title)`.
   const signatures = tools.map(({ name, inputSchema: { properties } }) => {
     return `${name} (${isObject(properties) ? Object.keys(properties).join(', ') : ''})`;
   });

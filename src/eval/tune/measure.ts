@@ -1,4 +1,4 @@
-/** A variant on cases -> a score a case. What was measured before, by this process or an earlier one, is not asked again. */
+/** Scores a variant on each case. Earlier measurements, also of other processes, are not repeated. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwIfCancelled, WinnowError } from '../../core/errors.js';
@@ -15,19 +15,19 @@ import type { TunedPrompt } from './prompt-draft.js';
 export interface MeasurerParts {
   prompt: TunedPrompt;
   objective: Objective;
-  /** Runs the cases of a variant; the prompt lies in the file. */
+  /** Runs cases with a variant, whose prompt is in the file. */
   createRunner: (variant: Variant, promptFile: string, onStablePart: OnStablePart) => CaseRunner;
   budget: Budget;
   countTokens: (text: string) => number;
-  /** Folder for the prompts that are tried. */
+  /** Folder for the tried prompts. */
   folder: string;
   /** Cases at once. */
   jobs: number;
-  /** No new case is begun. */
+  /** Starts no new case. */
   stop: AbortSignal;
-  /** Cases under way are given up, too. */
+  /** Abandons running cases, too. */
   cancel: AbortSignal;
-  /** Called with a case that ended with an error of the server: it is left out of the comparison at hand. */
+  /** Called with a case that ended with a server error, which is left out of the current comparison. */
   onError: (record: CaseRecord) => void;
 }
 
@@ -102,7 +102,7 @@ function toMeasured(record: CaseRecord, parts: MeasurerParts, stableParts: Reado
   };
 }
 
-/** What the model did with a case, in few words. */
+/** The model's answer to a case, in few words. */
 function renderGot(prompt: TunedPrompt, { selection, result }: CaseRecord): string {
   if (prompt === 'select-tools') {
     const chosen = (selection?.tools ?? []).filter(({ fill }) => !fill).map(({ name }) => name);
@@ -113,14 +113,14 @@ function renderGot(prompt: TunedPrompt, { selection, result }: CaseRecord): stri
   return JSON.stringify(result.steps.map((step) => ({ tool: step.tool, arguments: step.arguments }))).slice(0, 600);
 }
 
-/** What tuning raises. Undefined where the case says nothing about the prompt: selection was skipped, or the server failed. */
+/** The number that tuning raises. Undefined for a case without evidence: selection was skipped, or the server failed. */
 export type Objective = (record: CaseRecord) => number | undefined;
 
 /**
- * One number a case, finer than right or wrong where that can be had, so that fewer cases say more. Default for
- * select-tools: recall of the needed tools; where none is needed, whether none was picked. For plan-steps: the mean of
- * kind, node F1, edge F1 and argument-value F1, as far as they apply.
- * @param metric a metric of `winnow eval` instead, of which more is better
+ * One number for each case, finer than right or wrong where possible, so that fewer cases show more. Default for select-tools:
+ * recall of the needed tools; where none is needed, whether none was picked. For plan-steps: the mean of kind, node F1, edge F1
+ * and argument-value F1, as far as they apply.
+ * @param metric a metric of `winnow eval` instead, where higher is better
  * @throws WinnowError `invalid_option`
  */
 export function objectiveOf(prompt: TunedPrompt, metric?: string): Objective {

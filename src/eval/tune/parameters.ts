@@ -1,10 +1,10 @@
-/** Shorter summaries of the tools, by `summaryTokens`: the ladder then stands on first sentences or on names alone. */
+/** Candidates with a smaller `summaryTokens`, which shortens tool summaries to first sentences or names. */
 import { renderSummary, SUMMARY_STYLES } from '../../core/catalog/summary.js';
 import { type Candidate, type Round, toCandidate } from './candidates.js';
 
-/** The least that the option takes. */
+/** Minimum of the option. */
 const MIN_SUMMARY_TOKENS = 200;
-/** Lines may be a little longer than here, for the group of a shortened name. */
+/** Margin for the group of a shortened name, which makes lines longer than here. */
 const ROOM = 1.1;
 
 export function parameterCandidates(round: Round): Candidate[] {
@@ -18,7 +18,7 @@ export function parameterCandidates(round: Round): Candidate[] {
   return SUMMARY_STYLES.slice(1).flatMap((style, place) => {
     const summaryTokens = Math.max(MIN_SUMMARY_TOKENS, tokensOf(style));
     const longer = tokensOf(SUMMARY_STYLES[place] ?? 'whole') / ROOM;
-    // Else a longer style fits as well, and nothing would change.
+    // Otherwise a longer style fits as well, and nothing would change.
     if (summaryTokens >= Math.min(longer, present)) return [];
     const inWords = style === 'names' ? 'names alone' : 'first sentences';
     const about = `summaries: ${inWords} (summaryTokens ${summaryTokens})`;

@@ -1,6 +1,6 @@
 /**
- * A prompt file taken apart: instructions, worked examples at their marked place, and the part of the request. The
- * examples stand before the tools, so that they belong to what stays the same between requests.
+ * A parsed prompt file: instructions, worked examples at their mark, and the part of the request. Examples come before the
+ * tools, so that they belong to the stable part.
  */
 import type { Model } from '../../core/model/model.js';
 import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompts.js';
@@ -12,7 +12,7 @@ export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const satisfies r
 
 export interface PromptDraft {
   readonly name: TunedPrompt;
-  /** The stable part without its examples; one line `<!-- examples -->` says where they stand. */
+  /** The stable part without its examples; the line `<!-- examples -->` marks their place. */
   readonly instructions: string;
   readonly examples: readonly string[];
   /** The part that changes with each request. */
@@ -35,7 +35,7 @@ export function parseDraft(name: TunedPrompt, text: string): PromptDraft {
   };
 }
 
-/** A file without the mark gets it before the paragraph with the tools and the line that announces it. */
+/** Adds a missing mark before the paragraph with the tools and its introducing line. */
 function withMark(instructions: string, placeholder: string): string {
   const paragraphs = instructions.split('\n\n');
   const tools = paragraphs.findIndex((paragraph) => paragraph.includes(placeholder));
@@ -50,13 +50,13 @@ export function renderDraft({ instructions, examples, user }: PromptDraft): stri
   return `<!-- system -->\n${instructions.replace(EXAMPLES_MARK, () => marked)}\n<!-- user -->\n${user}\n`;
 }
 
-/** Tokens of a file as a model sees it. */
+/** Tokens of a file without what the model does not see. */
 export function countSeenTokens(text: string, model: Pick<Model, 'countTokens'>): number {
   const { system, user } = splitPrompt(text, 'The prompt');
   return model.countTokens(`${withoutMarks(system)}\n${withoutMarks(user)}`);
 }
 
-/** What of the places a new wording does not keep, one problem a line. */
+/** Placeholders that a new wording changes, one problem a line. */
 export function findBrokenPlaces(before: string, after: string): string[] {
   const [wanted, got] = [countPlaces(before), countPlaces(after)];
   const lost = [...wanted].filter(([place, count]) => got.get(place) !== count);

@@ -1,6 +1,6 @@
 /**
- * The one way by which a text becomes a prompt of a tuning run. What measures prompts takes admitted ones only, so no
- * case that a decision rests on can reach a model as part of its instructions.
+ * The only way for a text to become a prompt of a tuning run. Measuring takes only admitted prompts, so no case that decides
+ * can reach a model as part of its instructions.
  */
 import type { EvaluationCase } from '../case.js';
 
@@ -10,20 +10,20 @@ export type AdmittedPrompt = string & { readonly [admitted]: true };
 
 export type Admission = { ok: true; text: AdmittedPrompt } | { ok: false; issues: string[] };
 
-export interface GateParts {
-  /** Cases whose text may stand in a prompt, as an example. */
+interface GateParts {
+  /** Cases that a prompt may quote as examples. */
   training: readonly EvaluationCase[];
-  /** Cases of the choosing and the held-back part. */
+  /** Cases of the choosing and held-back parts. */
   withheld: readonly EvaluationCase[];
-  /** The prompt that tuning begins with, and the texts of the catalogue: to repeat them gives nothing away. */
+  /** The initial prompt and the catalogue's texts, which prompts may repeat. */
   known: readonly string[];
 }
 
 export interface PromptGate {
   /**
-   * Refuses a text that holds the whole request of a withheld case, or a run of five words (eight characters) of one
-   * that neither the known texts nor the training cases hold. The problems quote nothing that is withheld.
-   * @param mayQuote `nothing`: also a run of words of a training case is refused, since a rule must be general.
+   * Refuses a text with the whole request of a withheld case, or with five words (eight characters) in a row from one that
+   * occur neither in known texts nor in training cases. The problems quote nothing that is withheld.
+   * @param mayQuote `nothing`: also refuses words in a row from training cases, since a rule must be general.
    */
   admit(text: string, mayQuote: 'training' | 'nothing'): Admission;
 }
@@ -37,7 +37,7 @@ export function createPromptGate({ training, withheld, known }: GateParts): Prom
       const copies = shinglesOf(tokensOf(text)).filter((shingle) => !free.has(shingle));
       const isKeptBack = copies.some((shingle) => ofWithheld.has(shingle) && !ofTraining.has(shingle));
       const copied = mayQuote === 'nothing' ? copies.find((shingle) => ofTraining.has(shingle)) : undefined;
-      // A model reads this too: words that are kept back from prompts are not quoted.
+      // A model reads these problems too, so they quote no withheld words.
       const issues = [
         ...(holdsRequestOf(withheld, text) ? ['a whole request that is kept back from prompts stands there'] : []),
         ...(isKeptBack ? ['words of a case that is kept back from prompts stand there'] : []),
@@ -48,7 +48,7 @@ export function createPromptGate({ training, withheld, known }: GateParts): Prom
   };
 }
 
-/** Whether one of the texts, such as prompts that somebody has written, holds words of a case already. */
+/** Whether one of the texts, such as a user's prompt, already holds words of a case. */
 export function holdsTextOf(texts: readonly string[]): (one: EvaluationCase) => boolean {
   const shingles = new Set(texts.flatMap((text) => shinglesOf(tokensOf(text))));
   return (one) =>
@@ -56,7 +56,7 @@ export function holdsTextOf(texts: readonly string[]): (one: EvaluationCase) => 
     texts.some((text) => holdsRequestOf([one], text));
 }
 
-/** Shorter requests, such as "help", are words of any text: they are looked for as a line or an example of their own. */
+/** Shorter requests, such as "help", occur in any text, so they count only as a whole line or example. */
 const TELLING_WORDS = 2.5;
 
 function holdsRequestOf(cases: readonly EvaluationCase[], text: string): boolean {
@@ -76,7 +76,7 @@ function holdsRequestOf(cases: readonly EvaluationCase[], text: string): boolean
   });
 }
 
-/** As a text in which another sequence is found by `includes`, and only at the ends of words. */
+/** Joins tokens so that `includes` finds a sequence only at word boundaries. */
 function sequenceOf(tokens: readonly string[]): string {
   return ` ${tokens.join(' ')} `;
 }
@@ -85,7 +85,7 @@ function shinglesOfCases(cases: readonly EvaluationCase[]): Set<string> {
   return new Set(cases.flatMap(textsOf).flatMap((text) => shinglesOf(tokensOf(text))));
 }
 
-/** All words of a case that are not names of tools. */
+/** All texts of a case except names of tools. */
 function textsOf({ request, expected }: EvaluationCase): string[] {
   const texts: string[] = [request.message, ...(request.history ?? []).map(({ content }) => content)];
   const visit = (value: unknown): void => {
@@ -98,8 +98,8 @@ function textsOf({ request, expected }: EvaluationCase): string[] {
 }
 
 /**
- * In scripts without spaces each character counts as a word of its own: where a word ends there depends on what stands
- * around it, and a copy would be missed.
+ * In scripts without spaces each character counts as a word, since word boundaries there depend on context and a copy would be
+ * missed.
  */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}`;
 const TOKEN = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
@@ -109,12 +109,12 @@ export function tokensOf(text: string): string[] {
   return text.normalize('NFKC').toLowerCase().match(TOKEN) ?? [];
 }
 
-/** How much a sequence says, in words: a character of a script without spaces is about six tenths of one. */
+/** Length of a sequence in words; a character of a script without spaces is about six tenths of one. */
 function lengthOf(tokens: readonly string[]): number {
   return tokens.reduce((sum, token) => sum + (IS_CHARACTER.test(token) ? 0.625 : 1), 0);
 }
 
-/** Sequences of five words, or eight characters, one from each place (w-shingles: Broder, "On the resemblance", 1997). */
+/** Sequences of five words, or eight characters, from each position (w-shingles: Broder, "On the resemblance", 1997). */
 export function shinglesOf(tokens: readonly string[], words = 5): string[] {
   return tokens.flatMap((_, start) => {
     let end = start;

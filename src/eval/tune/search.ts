@@ -1,6 +1,6 @@
 /**
- * The rounds of the search for a better prompt. A round makes candidates from what fails, halves them on training cases, and
- * has the winner looked at once on the choosing part; what is kept is the ground of the next round.
+ * Rounds of the search for a better prompt. A round makes candidates from failures, halves them on training cases, and tests
+ * the winner once on the choosing part. The next round starts from a kept winner.
  */
 import type { EvaluationCase } from '../case.js';
 import { hashOf } from '../run-summary.js';
@@ -19,13 +19,13 @@ const KINDS: readonly CandidateKind[] = [parameterCandidates, exampleCandidates,
 
 export interface TunePromptParts
   extends Pick<Round, 'prompt' | 'gate' | 'tries' | 'seed' | 'catalogs' | 'options' | 'model' | 'budget' | 'signal'> {
-  /** The file's text as it is now. */
+  /** Current text of the file. */
   text: string;
   split: Split;
   measure: Measure;
-  /** What later prompts may spend. */
+  /** Reserved for later prompts. */
   reserve: Spent;
-  /** Growth of the stable part as it is sent, as a fraction. */
+  /** Growth of the sent stable part, as a fraction. */
   maxTokensGrowth: number;
   rounds: number;
   /** Cases at once. */
@@ -39,7 +39,7 @@ interface Found {
   tried: Tried[];
   /** Why it ended. */
   end: string;
-  /** Done whole. */
+  /** Completed rounds. */
   rounds: number;
 }
 
@@ -55,7 +55,7 @@ export async function search(
   const lessons: string[] = [];
   let level = FALSE_DISCOVERY / 2;
 
-  /** The candidates of a round that were not tried before; each has a row in the report. */
+  /** New candidates of a round; each has a row in the report. */
   const gather = async (context: Round): Promise<Entry[]> => {
     const entries: Entry[] = [];
     for (const kind of KINDS) {
@@ -75,7 +75,7 @@ export async function search(
     return entries;
   };
 
-  /** @returns why the search is over; undefined where it goes on */
+  /** @returns why the search ends; undefined to continue */
   const round = async (number: number): Promise<string | undefined> => {
     const { best } = found;
     const scores = await measure(best, split.training, reserve);
@@ -105,8 +105,8 @@ export async function search(
       `round ${number}: ${winner.variant.about}: gain ${gain?.mean.toFixed(3)} on choosing, ${winner.row.verdict}`,
     );
     if (isKept) found.best = winner.variant;
-    // A half of what is left to each look: the fallback procedure (Wiens, Pharmaceutical Statistics 2003). A look that
-    // kept nothing has used its level up; one that kept something passes it on.
+    // Each test gets half of the remaining level: the fallback procedure (Wiens, Pharmaceutical Statistics 2003). A failed
+    // test uses its level up; a successful one passes it on.
     else level /= 2;
     return undefined;
   };
@@ -134,7 +134,7 @@ function renderLesson({ row: { about, training } }: Entry): string {
   return `${about} (gain ${training?.mean.toFixed(3) ?? 'unknown'})`;
 }
 
-/** Kept where the paired 95 % interval lies above 0, and chance alone would gain as much too seldom. */
+/** Keeps a variant whose paired 95 % interval lies above 0 and whose p is within the level. */
 export function decide(pairs: readonly Pair[], { level, seed }: { level: number; seed: number }) {
   const gain = pairedDifference(pairs, { seed });
   const p = signFlipP(pairs, seed);
@@ -147,9 +147,9 @@ interface Comparing {
 }
 
 /**
- * Many candidates on few cases, then the better half of them on twice as many, and so on (successive halving: Jamieson
- * and Talwalkar, AISTATS 2016). Each is compared pair by pair with the prompt that is best so far.
- * @returns the best of those that were tried on all cases
+ * Tries many candidates on few cases, then the better half on twice as many, and so on (successive halving: Jamieson and
+ * Talwalkar, AISTATS 2016). Each is compared pair by pair with the best prompt so far.
+ * @returns the best candidate that was tried on all cases
  */
 export async function halve(
   entries: readonly Entry[],
@@ -171,7 +171,7 @@ export async function halve(
   }
 }
 
-/** Of the cases that both have; those whose text stands in one of the prompts are no evidence. */
+/** Pairs of the cases that both have, without cases quoted in either prompt, which are no evidence. */
 export async function pairsOf(
   cases: readonly EvaluationCase[],
   { best, variant, parts: { measure, reserve } }: Comparing & { variant: Variant },
@@ -185,7 +185,7 @@ export async function pairsOf(
   });
 }
 
-/** Failures and right cases by turns, so that also a small batch shows what is repaired and what is broken. */
+/** Alternates failing and right cases, so that even a small batch shows both gains and losses. */
 function byUse(cases: readonly EvaluationCase[], isFailing: (one: EvaluationCase) => boolean): EvaluationCase[] {
   const failing = cases.filter(isFailing);
   const right = cases.filter((one) => !isFailing(one));

@@ -1,6 +1,6 @@
 /**
- * Cases by seed into three parts: failures of the first teach, gains on the second choose, and the third is looked at
- * once, at the end. Cases with the same words stay together, so that no part holds another's case.
+ * Splits cases by seed into three parts: for training, for choosing, and one held back for a single test at the end. Cases
+ * with the same words stay in one part.
  */
 import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
@@ -13,18 +13,18 @@ export type Split = Readonly<Record<Part, readonly EvaluationCase[]>>;
 
 /** Shares of the parts; they need not add up to 1. */
 export type Shares = Readonly<Record<Part, number>>;
-/** Choosing gets most: how small a gain can be told from chance depends on its size. */
+/** Choosing gets most, since its size decides how small a gain is significant. */
 export const DEFAULT_SHARES: Shares = { training: 0.3, choosing: 0.4, heldBack: 0.3 };
 
-export interface SplitOptions {
+interface SplitOptions {
   seed: number;
   /** Default: 0.3 training, 0.4 choosing, 0.3 held back. */
   shares?: Shares;
-  /** Cases for training whatever the draw says, for example those that stand in the prompt already. */
+  /** Cases always used for training, for example those already quoted in the prompt. */
   mustTrain?: (one: EvaluationCase) => boolean;
 }
 
-/** With fewer cases in a part nothing can be told from chance: five wins of five have p = 0.03. */
+/** With fewer cases in a part no gain is significant: five wins of five have p = 0.03. */
 const MIN_CASES = 5;
 
 /** @throws WinnowError `invalid_option` where a part would have fewer than five cases. */
@@ -40,7 +40,7 @@ export function splitCases(cases: readonly EvaluationCase[], options: SplitOptio
       continue;
     }
     seen += group.length;
-    // The part that lags most behind its share; neighbours are alike, so each stratum is dealt out evenly.
+    // Fills the part furthest behind its share; neighbours are of one stratum, so each stratum is spread evenly.
     const lag = (part: Part) => (seen * shares[part]) / total - given[part];
     const part = PARTS.reduce((most, one) => (lag(one) > lag(most) ? one : most));
     given[part] += group.length;
@@ -54,12 +54,12 @@ export function splitCases(cases: readonly EvaluationCase[], options: SplitOptio
   return parts;
 }
 
-/** Set, number of expected tools, and tags: what cases should be alike in to be dealt out evenly. */
+/** Stratum of a case: its set, number of expected tools, and tags. */
 export function stratumOf({ suite, expected, tags }: EvaluationCase): string {
   return [suite, Math.min(expected.tools.length, 4), [...tags].sort().join('+')].join(' | ');
 }
 
-/** Cases of the same words in one group; groups in the order of their strata, by chance within each. */
+/** Groups cases with the same words; groups are ordered by stratum, randomly within each. */
 function groupsOf(cases: readonly EvaluationCase[], seed: number): EvaluationCase[][] {
   const groups = new Map<string, EvaluationCase[]>();
   for (const one of cases) {

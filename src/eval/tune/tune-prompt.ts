@@ -1,4 +1,4 @@
-/** One prompt from its first measurement to its report, with one look at the held-back part at the very end. */
+/** Tunes one prompt from its first measurement to its report, with one test on the held-back part at the end. */
 import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import { pairedDifference } from '../statistics.js';
@@ -11,9 +11,9 @@ import type { PromptReport, Tried } from './tune-report.js';
 
 export type { TunePromptParts };
 
-export interface TunedResult {
+interface TunedResult {
   report: PromptReport;
-  /** Undefined where nothing better was found. */
+  /** Undefined if nothing better was found. */
   best: Variant | undefined;
 }
 
@@ -39,13 +39,13 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   const cost = costOf(first, jobs);
   const shortfall = shortfallOf(parts, cost);
   if (shortfall) parts.onProgress(shortfall);
-  // Both prompts are measured on the held-back part at the end; that must stay affordable.
+  // Reserves the measurement of both prompts on the held-back part.
   const held = 2 * split.heldBack.length;
   const kept = {
     calls: reserve.calls + Math.ceil(cost.calls * held),
     milliseconds: reserve.milliseconds + cost.milliseconds * held,
   };
-  // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
+  // A part already tested is no evidence for later finds, so a repeated run ends where it ended before.
   const lookKey = ['look at the held-back part', prompt];
   const looked = await budget.recall<{ rounds: number; end: string; tried: Tried[] }>(lookKey);
   const limits = { reserve: kept, rounds: looked?.rounds ?? parts.rounds };
@@ -60,7 +60,7 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
     return ended(`Nothing is clearly better than the prompt as it is; ${isKept ? why : end}.`);
   }
   await budget.keep(lookKey, { rounds, end, tried }, 0);
-  // The one look, which contradicts a gain that it does not show: what is kept is neither worse there, nor only equal.
+  // The single test: the gain must show here too, so a worse or equal mean keeps nothing.
   const pairs = await unlessOver(() => pairsOf(split.heldBack, { best: base, variant: best, parts }));
   if (!pairs) return ended(`The budget ended before the held-back part was looked at, so nothing is kept. ${GO_ON}`);
   const gain = pairedDifference(pairs, { seed });
@@ -86,7 +86,7 @@ function newReport({ prompt, split, model }: TunePromptParts, base: Variant): Pr
   };
 }
 
-/** Undefined where the budget ended. */
+/** Undefined if the budget ended. */
 async function unlessOver<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await work();
@@ -96,7 +96,7 @@ async function unlessOver<Value>(work: () => Promise<Value>): Promise<Value | un
   }
 }
 
-/** The prompt as it is passes the gate, too: a split with `mustTrain` sees to it. */
+/** The current prompt also passes the gate, which `mustTrain` of the split ensures. */
 function baseOf({ prompt, text, gate }: TunePromptParts): Variant {
   const draft = parseDraft(prompt, text);
   const best = { draft, text, options: {}, caseIds: [] };
@@ -106,7 +106,7 @@ function baseOf({ prompt, text, gate }: TunePromptParts): Variant {
   throw new WinnowError('prompt_invalid', message);
 }
 
-/** What the prompt as it is does on the training cases. @throws WinnowError `invalid_option` where none asks the model */
+/** Results of the current prompt on the training cases. @throws WinnowError `invalid_option` where none asks the model */
 function factsOf(
   parts: TunePromptParts,
   first: Measurements,
@@ -139,7 +139,7 @@ function factsOf(
   };
 }
 
-/** Of one case, on average, where so many are done at once. */
+/** Average cost of a case, with `jobs` at once. */
 function costOf(measured: Measurements, jobs: number): Spent {
   const all = [...measured.values()];
   return {
@@ -152,14 +152,14 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
-/** Halving takes about half of the training cases for each of six candidates; then two prompts see each of the other parts. */
+/** Halving tries about half of the training cases for each of six candidates; then two prompts run on each other part. */
 const TRAINING_PASSES = 3;
-/** With fewer cases hardly any gain is clear. */
+/** With fewer cases hardly any gain is significant. */
 const FEWEST_CASES = 20;
 
 /**
- * What is missing where the time that is left does not do for one decision, in words; undefined where it does. Else it
- * shows only when the time is gone that it was too short.
+ * Says in words how much time is missing for one decision; undefined if the remaining time is enough. This warns before the
+ * time is spent.
  * @param cost of one case
  */
 export function shortfallOf(

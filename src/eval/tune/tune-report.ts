@@ -1,4 +1,4 @@
-/** What a tuning run tried and what came of it: `report.json`, `report.md`, and each changed prompt with its diff. */
+/** Report of a tuning run: `report.json`, `report.md`, and each changed prompt with its diff. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
@@ -11,21 +11,21 @@ import type { Variant } from './candidates.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { PARTS, type Part } from './split-cases.js';
 
-/** All looks together keep something that is no better with at most this chance. */
+/** Highest probability that all tests together keep something that is no better. */
 export const FALSE_DISCOVERY = 0.05;
 
 export interface Tried {
   round: number;
   kind: Variant['kind'];
   about: string;
-  /** Of the text below `variants/`; absent where it was refused before it was tried. */
+  /** Hash of the text below `variants/`; absent if it was refused before a try. */
   hash?: string;
   grownTokens?: number;
-  /** Batches of training cases that it was tried on. */
+  /** Batches of training cases in its trial. */
   rungs?: number;
   training?: Difference;
   choosing?: Difference;
-  /** Of the sign-flip test on the choosing part, and what it had to be at most. */
+  /** p of the sign-flip test on the choosing part, and its upper limit. */
   p?: number;
   level?: number;
   /** lost: to another candidate; no gain: on training; not clear: on choosing; unfinished: the budget ended. */
@@ -39,21 +39,21 @@ export interface PromptReport {
   isChanged: boolean;
   reason: string;
   cases: Record<Part, number>;
-  /** Of the prompt that tuning began with, on training. */
+  /** Results of the initial prompt on training cases. */
   base: {
     /** Mean score. */
     training: number | null;
     failing: number;
-    /** Cases that say nothing about the prompt, for example where selection is skipped. */
+    /** Cases without evidence, for example with a skipped selection. */
     withoutScore: number;
-    /** Failing cases that do not tell the whole right answer, so that none can be shown. */
+    /** Failing cases without a whole right answer to show as an example. */
     withoutExample: number;
   };
-  /** What the new prompt needs to be set besides. */
+  /** Options that the new prompt needs. */
   options: OptionsInput;
-  /** Ids of the training cases that stand in it. */
+  /** Ids of the training cases quoted in it. */
   examples: string[];
-  /** Absent where nothing was kept, so that nothing was looked at. */
+  /** Absent if nothing was kept, so that no test was made. */
   heldBack?: Difference;
   tokens: { before: number; after: number; allowedGrowth: number };
   tried: Tried[];
@@ -72,11 +72,11 @@ export interface TuneReport {
   prompts: PromptReport[];
 }
 
-export interface TuneOutputs {
+interface TuneOutputs {
   report: TuneReport;
-  /** What was kept, by prompt. */
+  /** The kept variants. */
   kept: readonly Variant[];
-  /** The prompts as they were. */
+  /** The prompts before tuning. */
   texts: ReadonlyMap<TunedPrompt, string>;
   promptPaths: PromptPaths;
 }
@@ -104,7 +104,7 @@ function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Whole or not at all; a resumed run may keep less than the one before it. */
+/** Writes atomically, or removes an old file, since a resumed run may keep less than before. */
 function writeOrRemove(path: string, text: string | undefined): void {
   if (text === undefined) {
     rmSync(path, { force: true });
@@ -178,12 +178,12 @@ function renderRows(head: readonly string[], rows: readonly (readonly string[])[
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** What a model has written must not break the table, nor be read as HTML. */
+/** Escapes model text that could break the table or read as HTML. */
 function escaped(text: string): string {
   return text.replace(/\s+/gu, ' ').replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
 
-/** A fence longer than any in the text. */
+/** Uses a fence longer than any in the text. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/gu)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

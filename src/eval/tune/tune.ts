@@ -1,4 +1,4 @@
-/** `winnow tune` as a whole: the cases are split once, each prompt is tuned by itself, and what came of it is written. */
+/** `winnow tune` as a whole: splits the cases once, tunes each prompt by itself, and writes the report. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Model } from '../../core/model/model.js';
@@ -19,48 +19,47 @@ import { type TunePromptParts, tunePrompt } from './tune-prompt.js';
 import { type TuneReport, writeTuneOutputs } from './tune-report.js';
 
 export interface TuneOptions {
-  /** Of the run; it is there already. */
+  /** Existing folder of the run. */
   folder: string;
   suites: readonly Suite[];
   cases: readonly EvaluationCase[];
-  /** Which prompts, in this order. */
+  /** Prompts to tune, in this order. */
   prompts: readonly TunedPrompt[];
-  /** Files to begin with. */
+  /** Initial prompt files. */
   promptPaths: PromptPaths;
   options: Options;
   model: Model;
-  /** Where answers are remembered; without it every answer is asked for. */
+  /** Cache of answers; without it every answer comes from the model. */
   cache?: AnswerCacheOptions | undefined;
   limits: BudgetLimits;
-  /** Growth of the stable part of a prompt as it is sent, as a fraction. */
+  /** Growth of a prompt's sent stable part, as a fraction. */
   maxTokensGrowth: number;
-  /** At most so many rounds a prompt. */
+  /** Most rounds for each prompt. */
   rounds: number;
   /** Candidates of each kind in a round. */
   tries: number;
   shares: Shares;
   seed: number;
-  /** A metric of `winnow eval` in place of the usual objectives. */
+  /** A metric of `winnow eval` that replaces the default objectives. */
   metric?: string | undefined;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
   ignoreCase: boolean;
   /** Cases at once. */
   jobs: number;
-  /** All that changes what comes out: a resumed run must have the same. */
+  /** All that changes results; a resumed run must have the same. */
   settings: Settings;
-  /** No new case is begun; the run then throws `cancelled` and can be resumed. */
+  /** Starts no new case; the run then throws `cancelled` and can be resumed. */
   stop: AbortSignal;
-  /** Cases under way are given up, too. */
+  /** Abandons running cases, too. */
   cancel: AbortSignal;
   onProgress: (text: string) => void;
 }
 
-/** The file of a tuning run in its folder. */
 const tuningFile = (folder: string) => join(folder, 'tuning.db');
 export const hasTuning = (folder: string) => existsSync(tuningFile(folder));
 
-/** What the run in a folder was begun with; undefined where there is none. */
+/** Settings of the run in a folder; undefined where there is none. */
 export async function earlierSettings(folder: string): Promise<Settings | undefined> {
   if (!hasTuning(folder)) return undefined;
   const store = await openRunStore(tuningFile(folder));
@@ -116,7 +115,7 @@ function splitOf({ cases, seed, shares }: TuneOptions, texts: readonly string[])
   return { split, notices: shown.size === 0 ? [] : [notice] };
 }
 
-/** What is left is shared evenly among the prompts that are still to come. */
+/** Shares the remaining budget evenly among the remaining prompts. */
 function reserveFor(later: number, { limits, budget }: { limits: BudgetLimits; budget: Budget }): Spent {
   const share = later / (later + 1);
   const left = Math.max(0, budget.millisecondsLeft({ calls: 0, milliseconds: 0 }));
@@ -128,7 +127,7 @@ function reserveFor(later: number, { limits, budget }: { limits: BudgetLimits; b
 
 interface PromptRun extends Pick<TunePromptParts, 'prompt' | 'split' | 'reserve' | 'budget'> {
   texts: ReadonlyMap<TunedPrompt, string>;
-  /** What people should know; grows. */
+  /** Warnings for people, added during the run. */
   notices: string[];
   answering: AnsweringModel;
 }
@@ -165,7 +164,7 @@ function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
   };
 }
 
-/** Each stage is judged alone, so that a prompt's gain is its own: planning gets the expected tools and others. */
+/** Judges each stage alone, so that a gain is the prompt's own: planning gets the expected tools and others. */
 function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): MeasurerParts['createRunner'] {
   const { suites, promptPaths, seed, today, ignoreCase } = options;
   const only = prompt === 'select-tools' ? 'select' : 'plan';

@@ -1,8 +1,7 @@
 /**
- * New wordings of the instructions, written by a model that sees failures and what was tried before (reflective prompt
- * evolution: Agrawal et al., "GEPA", 2025). What does not keep the places of the prompt, or copies a case, is refused, and
- * asked for once more with the problems listed: the refused text itself is not shown again, since it may hold what no
- * prompt may.
+ * New wordings of the instructions from a model that sees failures and earlier attempts (reflective prompt evolution: Agrawal
+ * et al., "GEPA", 2025). A wording that loses placeholders or copies a case is refused and requested once more with the
+ * problems. The refused text itself is not shown again, since it may hold withheld words.
  */
 import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
@@ -16,10 +15,10 @@ import { randomFor, sampleOf } from '../random.js';
 import { type Candidate, type Round, toCandidate } from './candidates.js';
 import { findBrokenPlaces, type TunedPrompt } from './prompt-draft.js';
 
-/** So many failures a proposal sees, and so many of the latest lessons. */
+/** Failures and latest lessons that a proposal sees. */
 const FAILURES = 4;
 const LESSONS = 8;
-/** English: about three words to four tokens. */
+/** In English, about three words make four tokens. */
 const WORDS_A_TOKEN = 0.75;
 
 const wordingSchema = z.object({ diagnosis: z.string(), instructions: z.string().min(1) });
@@ -27,7 +26,7 @@ type Wording = z.infer<typeof wordingSchema>;
 
 export async function wordingCandidates(round: Round): Promise<Candidate[]> {
   const { failing, scores, tries, seed, best, budget, reserve, prompt, gate } = round;
-  // Also what the proposing model sees passes the gate: its answer could repeat it.
+  // The proposing model's input passes the gate too, since its answer could repeat it.
   const shown = failing
     .map((one) => renderFailure(prompt, one, scores.get(one.id)?.got ?? ''))
     .filter((text) => gate.admit(text, 'training').ok);
@@ -48,7 +47,7 @@ export async function wordingCandidates(round: Round): Promise<Candidate[]> {
   return candidates;
 }
 
-/** A refused wording is a value with its problems. A server that fails in one proposal ends no tuning; an interrupt does. */
+/** Returns a refused wording as a value with its problems. A server error does not end tuning; an interrupt does. */
 async function propose(round: Round, failures: readonly string[]): Promise<Parsed<Wording>> {
   const { prompt, model, best, lessons, signal, growth, maxGrowth } = round;
   const { instructions } = best.draft;

@@ -1,4 +1,4 @@
-/** Starts the page and holds its view: what is looked for stands in the address behind `#`, so that a link shows the same. */
+/** Starts the page and keeps its view in the address after `#`, so that a link shows the same view. */
 import { nothing, render } from 'lit-html';
 import { formatCount, formatDuration, formatName, formatShort, formatWhole, html } from '../../../page/format.js';
 import { renderCase } from './case.js';
@@ -10,10 +10,10 @@ import { renderCauses, renderFolded, renderHead } from './summary.js';
 
 /** `only`: field:value. @typedef {{q?: string, verdict?: string, cause?: string, only?: string, order?: string, case?: string}} View */
 
-/** Rows in the document: the browser lays out only those in sight. */
+/** Most rows in the document; the browser lays out only visible ones. */
 const MOST_ROWS = 5_000;
 const ROWS_AT_ONCE = 250;
-/** What the list can be narrowed to, besides a cause. */
+/** Filters of the list besides the cause. */
 const FIELDS = /** @type {const} */ ({
   suite: 'Suite',
   tags: 'Tag',
@@ -21,7 +21,7 @@ const FIELDS = /** @type {const} */ ({
   kind: 'Result',
   mode: 'Selection',
 });
-/** From high to low; else what failed comes first. @type {Record<string, {label: string, of(row: CaseRow): number}>} */
+/** Descending orders; by default, failures come first. @type {Record<string, {label: string, of(row: CaseRow): number}>} */
 const ORDERS = {
   run: { label: 'Order of the run', of: () => 0 },
   tokens: { label: 'Most tokens first', of: ({ tokens }) => tokens },
@@ -39,7 +39,7 @@ function createPage(data, cases, root) {
   let view = readView();
   let filling = cases;
 
-  /** @param {View} changes An empty text takes a value away. @param {{isQuiet?: boolean}} [options] isQuiet: the list stays. */
+  /** @param {View} changes An empty text removes a value. @param {{isQuiet?: boolean}} [options] isQuiet: the list stays. */
   function update(changes, { isQuiet = false } = {}) {
     view = Object.fromEntries(Object.entries({ ...view, ...changes }).filter(([, value]) => value));
     history.replaceState(null, '', `#${new URLSearchParams(view)}`);
@@ -68,7 +68,7 @@ function createPage(data, cases, root) {
     fill(sorted.slice(0, MOST_ROWS));
   }
 
-  /** The first rows at once, with those up to the case that the address names; the others a little later. @param {Case[]} sorted */
+  /** Shows the first rows, up to the case in the address, at once, and the others later. @param {Case[]} sorted */
   function fill(sorted) {
     const list = root.querySelector('#list');
     const named = findNamed();
@@ -89,7 +89,7 @@ function createPage(data, cases, root) {
     const row = one && rowOf(one);
     row?.querySelector('details')?.setAttribute('open', '');
     row?.scrollIntoView();
-    // Once more when the rows around it are laid out: before, their heights are estimates.
+    // Scrolls again after layout, since row heights are estimates before.
     requestAnimationFrame(() => row?.scrollIntoView());
   }
 
@@ -121,7 +121,7 @@ function findCases(cases, { q = '', verdict, cause, only = '' }) {
 /** @param {CaseRow} row @param {string} field @returns {string[]} */
 const valuesOf = (row, field) => [(field in FIELDS && row[/** @type {keyof typeof FIELDS} */ (field)]) || []].flat();
 
-/** What the search looks at; made once. @param {Case} one */
+/** Searchable words, cached. @param {Case} one */
 function wordsOf(one) {
   const words = (/** @type {CaseRow | undefined} */ row) =>
     row
@@ -131,7 +131,7 @@ function wordsOf(one) {
   return one.words;
 }
 
-/** How many cases have a verdict, and a value of a field. @param {Case[]} cases */
+/** Counts cases by verdict and by values of fields. @param {Case[]} cases */
 function countChoices(cases) {
   /** @param {(one: Case) => string[]} of */
   const count = (of) => {
@@ -156,7 +156,7 @@ function renderFilters(choices, { view, update, verdicts }) {
   /** @param {string} name */
   const toggled = (name) =>
     (chosen.includes(name) ? chosen.filter((other) => other !== name) : [...chosen, name]).join(',');
-  /** The value of the control that is named after a part of the view. @param {Event & {target: HTMLInputElement}} event */
+  /** Updates the part of the view that the control is named after. @param {Event & {target: HTMLInputElement}} event */
   const change = ({ target }) => update({ [target.name]: target.value });
   /** @param {string} name @param {string} value @param {string} label */
   const option = (name, value, label) =>
@@ -175,7 +175,7 @@ function renderFilters(choices, { view, update, verdicts }) {
 }
 
 /**
- * The element of a case, made once: what is open stays open, whatever the list shows.
+ * Caches the element of each case, so that open ones stay open whatever the list shows.
  * @param {ReportData['runs']} runs @param {Record<string, Verdict>} verdicts @param {(key: string) => void} onOpen
  */
 function createRows(runs, verdicts, onOpen) {
@@ -196,7 +196,7 @@ function createRows(runs, verdicts, onOpen) {
     element.dataset.case = row.id;
     element.className = tone;
     render(
-      // Few nodes, for there are thousands of rows: no blanks between elements, and texts as properties.
+      // Keeps nodes few for thousands of rows: no blanks between elements, and texts as properties.
       html`<details @toggle=${(/** @type {Event & {target: HTMLDetailsElement}} */ { target }) => toggle(one, target)}><summary><b class="tone" role="img" aria-label=${word} .textContent=${sign}></b><span class="query" lang=${row.lang ?? nothing} .textContent=${row.query}></span><b class="tone" .textContent=${[...causes].join(' → ')}></b><small .textContent=${facts}></small></summary><div class="case"></div></details>`,
       element,
     );
@@ -205,7 +205,7 @@ function createRows(runs, verdicts, onOpen) {
   };
 }
 
-/** Up and down go from case to case. @param {KeyboardEvent} event */
+/** Arrow keys move between cases. @param {KeyboardEvent} event */
 function moveByArrow(event) {
   const row =
     event.target instanceof Element &&

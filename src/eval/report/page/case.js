@@ -1,4 +1,4 @@
-/** An opened case: the request, the plans as graphs, each argument with its source, the tools, and folded the rest. */
+/** An opened case: request, plans as graphs, arguments with their sources, tools, and the rest folded. */
 import { diffWordsWithSpace } from 'diff';
 import { nothing } from 'lit-html';
 import {
@@ -30,7 +30,7 @@ const SOURCES = {
   enum: 'a choice of the schema',
   default: 'default of the schema',
   composed: 'written by the model',
-  unknown: 'nobody gave it',
+  unknown: 'no known source',
   person: 'a person',
 };
 /** @type {Record<ArgumentVerdict, [sign: string, words: string, tone: string]>} */
@@ -69,7 +69,7 @@ export async function renderCase({ rows }, runs) {
     ${renderRequest(last.record, sides)}
     ${renderPlans(last, sides)}
     ${renderSides('Arguments, each with its source', 'arguments', sides, renderSteps)}
-    ${renderSides('Tools that selection handed on', 'tools', sides, renderTools)}
+    ${renderSides('Selected tools', 'tools', sides, renderTools)}
     <details class="card calls" ?open=${sides.length > 1}>
       <summary>${sides.length > 1 ? 'Prompts and answers, with their differences' : 'What the model saw and what it answered'}</summary>
       ${renderCalls(sides)}
@@ -109,7 +109,7 @@ function renderRequest({ query, lang, history = [], entities = {} }, sides) {
   </section>`;
 }
 
-/** The words of the request that arguments were taken from. @param {string} text @param {string[]} taken */
+/** Marks the words that arguments were taken from. @param {string} text @param {string[]} taken */
 function markTaken(text, taken) {
   const found = taken.filter((words) => words !== '').sort((one, other) => other.length - one.length);
   const words = found.map((one) => one.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&')).join('|');
@@ -119,7 +119,7 @@ function markTaken(text, taken) {
     .map((part, at) => (at % 2 === 1 ? html`<mark class="taken">${part}</mark>` : part));
 }
 
-/** Of two runs the expected plan has no marks: each run has its own. @param {Side} last @param {Side[]} sides */
+/** With two runs, the expected plan has no marks, since they would differ between runs. @param {Side} last @param {Side[]} sides */
 function renderPlans({ record: { expected }, plan }, sides) {
   const state = /** @type {const} */ ('unjudged');
   /** @param {ShownStep} step */
@@ -127,15 +127,15 @@ function renderPlans({ record: { expected }, plan }, sides) {
   const wanted =
     expected.kind && expected.kind !== 'plan' ? `Expected is ${KINDS[expected.kind]}.` : 'No steps are given.';
   const graphs = [
-    { name: 'Expected', steps: sides.length > 1 ? plan.expected.map(unmarked) : plan.expected, told: wanted },
-    ...sides.map((side) => ({ name: side.name, steps: side.plan.got, told: renderKind(side.record) })),
+    { name: 'Expected', steps: sides.length > 1 ? plan.expected.map(unmarked) : plan.expected, note: wanted },
+    ...sides.map((side) => ({ name: side.name, steps: side.plan.got, note: renderKind(side.record) })),
   ];
   return html`<section class="plan">
     <h3>Plan</h3>
     <div class="grid wide">${graphs.map(
-      ({ name, steps, told }, at) => html`<div class="card" data-graph=${at === 0 ? 'expected' : 'got'}>
+      ({ name, steps, note }, at) => html`<div class="card" data-graph=${at === 0 ? 'expected' : 'got'}>
       <h4>${name}</h4>
-      ${(at > 0 || steps.length === 0) && html`<p class="quiet">${told}</p>`}
+      ${(at > 0 || steps.length === 0) && html`<p class="quiet">${note}</p>`}
       ${steps.length > 0 && html`<div class="scroll" tabindex="0" role="group" aria-label="${name} plan">${drawPlan(steps, `${name} plan`)}</div>`}
     </div>`,
     )}</div>
@@ -167,7 +167,7 @@ function renderSteps({ plan: { pairs } }) {
   });
 }
 
-/** A value stands once where both plans write it alike. @param {string} name @param {ShownPair} pair */
+/** Shows a value once where both plans agree. @param {string} name @param {ShownPair} pair */
 function renderArgument(name, { expected, got, arguments: verdicts }) {
   const verdict = verdicts[name] ?? 'unjudged';
   const [sign, words, tone] = VERDICTS[verdict];

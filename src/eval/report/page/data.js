@@ -1,18 +1,18 @@
-/** The data within the page: the runs, a row of each case, and whole cases, of which only the opened are unpacked. */
+/** The data in the page: runs, a row for each case, and whole cases, which are unpacked only when opened. */
 
 /** @import { CaseRow, Place, ReportData, WholeCase } from '../report-data.ts' */
 
 /**
- * A case with its row in each run; undefined in a run that does not have it.
+ * A case with its row in each run; undefined in a run without it.
  * @typedef {object} Case
  * @property {string} key Names the case in an address.
- * @property {CaseRow} row Of the last run that has it: id, request and tags are alike in all.
+ * @property {CaseRow} row From the last run that has it; id, request and tags are the same in all.
  * @property {(CaseRow | undefined)[]} rows
  * @property {string} verdict
- * @property {string} [words] What the search looks at; made at the first search.
+ * @property {string} [words] Searchable words, made at the first search.
  */
 
-/** Words, sign and colour of what became of a case; those that are not right first. @typedef {{word: string, sign: string, tone: string, isFailure?: boolean}} Verdict */
+/** Word, sign and colour of a case's verdict, failures first. @typedef {{word: string, sign: string, tone: string, isFailure?: boolean}} Verdict */
 
 /** @type {Record<string, Verdict>} */
 export const STATES = {
@@ -22,7 +22,7 @@ export const STATES = {
   right: { word: 'right', sign: '✓', tone: 'right' },
 };
 
-/** Of two runs. @type {Record<string, Verdict>} */
+/** Verdicts on two runs. @type {Record<string, Verdict>} */
 export const CHANGES = {
   lost: { word: 'lost', sign: '▼', tone: 'wrong', isFailure: true },
   failed: { word: 'right in neither', sign: '✗', tone: 'error', isFailure: true },
@@ -60,14 +60,14 @@ function changeOf({ rows: [first, last] }) {
 /** @param {string} kind @returns {Element[]} */
 const blocksOf = (kind) => [...document.querySelectorAll(`script[data-block="${kind}"]`)];
 
-/** Gzip in base64. @param {Element | undefined} block */
+/** Unpacks gzip in base64. @param {Element | undefined} block */
 async function unpackLines(block) {
   const bytes = Uint8Array.from(atob(block?.textContent ?? ''), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return (await new Response(stream).text()).split('\n');
 }
 
-/** How many unpacked blocks of a kind are kept. */
+/** Unpacked blocks of a kind that stay in memory. */
 const KEPT_BLOCKS = 8;
 
 /** @param {string} kind */

@@ -1,11 +1,11 @@
-/** What the model saw and what it answered, call by call; of two runs, the difference line by line. */
+/** Prompts and answers, call by call; for two runs, their line-by-line difference. */
 import { diffLines } from 'diff';
 import { formatDuration, formatWhole, html } from '../../../page/format.js';
 
 /** @import { ModelCall } from '../../record.ts' */
 /** @import { Side } from './case.js' */
 
-/** Calls of both runs are put together by their stage and their place in it. @param {Side[]} sides */
+/** Pairs the calls of both runs by stage and index. @param {Side[]} sides */
 export function renderCalls(sides) {
   const groups = /** @type {Map<string, {call: ModelCall, text: string | null, name: string}[]>} */ (new Map());
   for (const { record, texts, name } of sides) {
@@ -52,7 +52,7 @@ function renderText(title, [one = '', other = one], { isOpen }) {
   </details>`;
 }
 
-/** Lines of equal text that stand around a change. */
+/** Unchanged lines shown around a change. */
 const AROUND = 3;
 
 /** @param {{value: string, added?: boolean, removed?: boolean}} change */
@@ -67,7 +67,7 @@ function renderChange({ value, added, removed }) {
   return signed(' ', [...lines.slice(0, AROUND), left, ...lines.slice(-AROUND)]);
 }
 
-/** JSON on several lines; anything else as it is. @param {string} text */
+/** Indents JSON, and returns other text unchanged. @param {string} text */
 function indented(text) {
   try {
     const value = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The head of the page: what failed, the primary metrics with their intervals, why cases failed, and folded the rest. */
+/** The head of the page: failures, primary metrics with intervals, causes of failures, and the rest folded. */
 import {
   formatCount,
   formatDate,
@@ -36,7 +36,7 @@ function figuresOf({ runs, comparison }) {
   });
 }
 
-/** A difference counts when its whole interval lies on one side of nought. @param {ComparedMetric} metric @param {string | undefined} currency @returns {Figure} */
+/** A difference counts when its whole interval lies on one side of zero. @param {ComparedMetric} metric @param {string | undefined} currency @returns {Figure} */
 function compareFigure({ name, label, group, unit, better, first, second, difference: { mean, low, high } }, currency) {
   const format = (/** @type {number} */ value) => formatMetric(value, unit, currency);
   const [change, from, to] = [mean, low, high].map((value) => `${value > 0 ? '+' : ''}${format(value)}`);
@@ -56,7 +56,7 @@ function compareFigure({ name, label, group, unit, better, first, second, differ
   };
 }
 
-/** The interval as a line, the mean as a dot; all as shares of the width. @param {{mean: number, low: number, high: number}} ends @param {number[]} ticks */
+/** Draws the interval as a line and the mean as a dot; positions are shares of the width. @param {{mean: number, low: number, high: number}} ends @param {number[]} ticks */
 function drawScale({ mean, low, high }, ticks) {
   const at = (/** @type {number} */ share) => `${2 + 96 * share}%`;
   return html`<svg class="interval" width="100%" height="14" aria-hidden="true">
