@@ -1,6 +1,6 @@
 /**
- * Rules are data that come with a catalogue, or that operators keep beside it: what a kind of request always needs,
- * whatever the model picks.
+ * Rules state which tools a kind of request always needs, whatever the model picks. They are data of a catalogue, or are
+ * stored beside it by operators.
  */
 import { z } from 'zod';
 import { isPattern, NO_PATTERN } from './schema/safe-pattern.js';
