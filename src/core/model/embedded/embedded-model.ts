@@ -1,4 +1,4 @@
-/** The embedded model: llama.cpp in process, no key and no server. */
+/** The embedded model: llama.cpp in this process, without key or server. */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
@@ -17,7 +17,7 @@ import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions }
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
 export interface EmbeddedModelOptions extends RuntimeOptions {
-  /** Folder of evaluated prefixes, and of readings without a request. */
+  /** Folder of saved prefixes and readings; see `prefix-store.ts`. */
   prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;
 }
@@ -27,10 +27,10 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
   return createModelOn(await loadRuntime(options), options);
 }
 
-/** With less no answer can be begun. */
+/** Least room for an answer. */
 const LEAST_TOKENS = 64;
 
-/** Exported for tests: the model on a runtime that is loaded. */
+/** Exported for tests: makes the model on a loaded runtime. */
 export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWarning }: EmbeddedModelOptions): Model {
   const id = fileIdentity(modelFile);
   const limit = runtime.context.contextSize;
@@ -40,7 +40,7 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
   const turnstile = createTurnstile();
   let closing: Promise<void> | undefined;
 
-  /** Waits for the turn, reads the prompt with room for so many tokens of an answer, and goes on from there. */
+  /** Waits for its turn, evaluates the prompt, keeps `room` tokens for the answer, and calls `goOn`. */
   const begin = <T>({ prompt, opening, signal }: Asked, room: number, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
     countingUsage((usage) =>
       turnstile.hold(signal, async (leave) => {
@@ -74,14 +74,14 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
   };
 }
 
-/** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
+/** Runs one call and turns any error into a WinnowError whose details have the usage. */
 async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> {
   const usage = noUsage();
   try {
     return await call(usage);
   } catch (thrown) {
     const error = toWinnowError(thrown);
-    // What the runtime throws is a failure of the model, not of Winnow.
+    // An error of the runtime is a failure of the model, not of Winnow.
     const isOwn = error.code !== 'internal';
     const message = `The local model failed: ${error.message}`;
     throw withUsage(isOwn ? error : new WinnowError('model_failed', message, { cause: thrown }), usage);
@@ -100,7 +100,7 @@ interface Begun {
   tokens: Token[];
   usage: Usage;
   signal: AbortSignal | undefined;
-  /** Gives the turn back. Where the work fails, it is given back anyway. */
+  /** Ends the turn. A failure ends it automatically. */
   leave(): void;
 }
 
@@ -134,8 +134,8 @@ const MIN_LOOP_TOKENS = 32;
 const MAX_PERIOD = 64;
 
 /**
- * Whether tokens end in one block, written at least four times and over at least 32 tokens. A small model that has lost
- * the thread writes the same words again and again; nothing useful comes after.
+ * Whether tokens end in one block, repeated at least four times and over at least 32 tokens. A small model in such a loop
+ * writes nothing useful any more.
  */
 export function endsInLoop(tokens: readonly number[]): boolean {
   for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -147,14 +147,14 @@ export function endsInLoop(tokens: readonly number[]): boolean {
   return false;
 }
 
-/** So many of the likeliest tokens come with each answer: where two questions stand at one place, the second costs nothing. */
+/** Each evaluation returns this many of the likeliest tokens, so a second query at the same place is free. */
 const TOP = 50;
 
-/** Reads the tokens common to two questions once. */
+/** Evaluates the tokens common to two queries only once. */
 function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, leave }: Begun): TokenReader {
   let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
 
-  /** Evaluates what the sequence does not hold yet, in one batch. */
+  /** Evaluates the tokens that the sequence does not have yet, in one batch. */
   const read = async (path: readonly unknown[], wanted: readonly unknown[]) => {
     throwIfCancelled(signal);
     const place = path.join();
