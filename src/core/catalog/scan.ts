@@ -17,7 +17,7 @@ export const flagSchema = z.object({
 });
 export type Flag = z.infer<typeof flagSchema>;
 
-export interface ScannedTool {
+interface ScannedTool {
   readonly tool: Tool;
   readonly flags: readonly Flag[];
 }

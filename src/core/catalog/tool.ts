@@ -122,7 +122,7 @@ export function renderIssue({ entry, name, message }: EntryIssue): string {
   return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
 }
 
-export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
+type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
 
 /**
  * Parses an entry into a tool. An invalid entry gives its issues, never an exception: the source decides

@@ -14,7 +14,7 @@ import { pointerParts, weightOf } from './schema/paths.js';
 import { createSafePattern, createStepBudget, isRegExp, type StepBudget } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
-export type CheckResult = { ok: true } | { ok: false; issues: string[] };
+type CheckResult = { ok: true } | { ok: false; issues: string[] };
 
 /** A place in the value that is not known yet: all of it, or part of a text that is inserted later. */
 export interface OpenPlace {
@@ -23,7 +23,7 @@ export interface OpenPlace {
 }
 
 /** @param open places that are not known yet: what depends on them is not checked. Default: none */
-export type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
+type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
 
 /**
  * A check of any value. Patterns: see `schema/safe-pattern.ts`. The formats `time` and `date-time` need no time zone and

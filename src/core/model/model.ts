@@ -176,7 +176,7 @@ export async function countFailed<T>(call: Promise<T>, usage: Usage): Promise<T>
   }
 }
 
-export interface WrappedCalls {
+interface WrappedCalls {
   complete: Model['complete'];
   /** Called only if the inner model has readers; `open` opens one. */
   openReader(request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader>;

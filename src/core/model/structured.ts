@@ -8,7 +8,7 @@ import { addUsage, type Completion, type CompletionRequest, countFailed, type Mo
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
 
-export interface StructuredRequest<T> {
+interface StructuredRequest<T> {
   model: Model;
   request: CompletionRequest;
   parse: (completion: Completion) => Parsed<T>;

@@ -24,13 +24,13 @@ import {
 import { dereference, fits, nameOfReference, type Subschema, subschemaAt } from './paths.js';
 import { isPattern } from './safe-pattern.js';
 
-export interface NormalisedSchema {
+interface NormalisedSchema {
   readonly schema: JsonSchema;
   /** One change per note, with its path: `filters.date: default "soon" does not fit: left out`. */
   readonly notes: readonly string[];
 }
 
-export interface NormaliseOptions {
+interface NormaliseOptions {
   readonly root?: JsonSchema;
   readonly hidden?: 'readOnly' | 'writeOnly';
 }
@@ -239,7 +239,7 @@ function mergeAllOf(node: JsonSchema): JsonSchema {
   return allOf.reduce<JsonSchema | undefined>((sum, member) => sum && mergeSchemas(sum, member), rest) ?? node;
 }
 
-export interface Fitted {
+interface Fitted {
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
   /** One change per note, with its path; notes on results begin with `returns`. */

@@ -5,7 +5,7 @@
 import { RE2JS } from 're2js';
 import { orUndefined } from '../../errors.js';
 
-export interface SafePattern {
+interface SafePattern {
   /**
    * Undefined: not decided, since matching would take more steps than are left.
    * @param budget shared by several calls. Default: each call has its own.

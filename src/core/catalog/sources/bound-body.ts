@@ -6,7 +6,7 @@ const MOST_BODY_BYTES = 6 * 2 ** 20;
 const MOST_BODY_COMMAS = 100_000;
 const COMMA = 0x2c;
 
-export interface BodyBounds {
+interface BodyBounds {
   /** Default: 6 MiB. In an event stream, which may be open for days, it limits each event. */
   readonly maxBytes?: number;
   /** Default: 100,000. */

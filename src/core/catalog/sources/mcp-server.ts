@@ -134,7 +134,7 @@ export function targetOf(server: McpServer): string {
   return createHash('sha256').update(target).digest('hex').slice(0, 16);
 }
 
-export interface McpFailureFacts {
+interface McpFailureFacts {
   /** What the server did, in Winnow's words only, since not just its callers read it. */
   readonly brief: string;
   /** What its process wrote on stderr, which may hold keys and paths. */

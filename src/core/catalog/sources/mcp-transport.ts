@@ -18,7 +18,7 @@ import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
-export interface McpTransport {
+interface McpTransport {
   readonly transport: Transport;
   /** The end of a process's stderr, without its keys. */
   lastWords(): string;

@@ -16,7 +16,7 @@ import { createPrefixStore, createReadingStore, fileIdentity } from './prefix-st
 import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
-export interface EmbeddedModelOptions extends RuntimeOptions {
+interface EmbeddedModelOptions extends RuntimeOptions {
   /** Folder of saved prefixes and readings; see `prefix-store.ts`. */
   prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;

@@ -34,7 +34,7 @@ export interface EnsureModelOptions extends DownloadOptions {
   onNotice?: ((notice: string) => void) | undefined;
 }
 
-export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
+interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
   /** `present`: a file of the right size exists. `partial`: a download has begun. */
   state: 'present' | 'partial' | 'absent';
   path: string;
@@ -186,7 +186,7 @@ export function formatBytes(bytes: number): string {
   return `${step === 0 ? Math.round(value) : value.toFixed(value < 10 ? 2 : 1)} ${units[step]}`;
 }
 
-export interface LockOptions {
+interface LockOptions {
   signal?: AbortSignal | undefined;
   onWait?: ((owner: string) => void) | undefined;
   /** A lock not touched for so long belongs to a dead process. Default: 15,000. */
