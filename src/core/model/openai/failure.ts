@@ -80,7 +80,7 @@ function adviceOn(status: number, body: string): string {
   if (status === 401 || status === 403) return 'Check the key.';
   if (status === 404) return 'Check the name of the model and the base URL (it often ends in /v1).';
   if (status === 429) return QUOTA.test(body) ? 'Check the quota of the key.' : 'Wait, or ask for less at once.';
-  if (status >= 500) return 'See the log of the server for details.';
+  if (status >= 500) return 'The log of the server should show why.';
   return 'Headers and further fields of each call can be set: headers and extraBody of the model.';
 }
 
