@@ -77,7 +77,7 @@ const toolEntrySchema = z.object({
   keywords: words,
   aliases: words,
   examples: words.describe(
-    'What people say who look for the tool, in their words; a few help a search more than many keywords. No model is shown them.',
+    'Requests in the words of people who need the tool; a few help a search more than many keywords. Models do not see them.',
   ),
   alwaysLoad: z.boolean().default(false).describe('Part of every selection.'),
   relatedTools: names.describe('Companions: chosen whenever this tool is.'),

@@ -8,7 +8,7 @@ import { isObject } from '../schema/json.js';
 
 const texts = z.record(z.string(), z.string()).optional();
 const common = {
-  disabled: z.boolean().optional().describe('The server is left out, as other readers of this format do.'),
+  disabled: z.boolean().optional().describe('Leaves the server out, as in other programs that read this format.'),
   prefix: z
     .boolean()
     .optional()
@@ -29,24 +29,20 @@ const processSchema = z.object({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
   env: texts.describe('Added to the few variables that the SDK passes by default (PATH, HOME and the like).'),
-  envFile: z.string().min(1).optional().describe('Lines NAME=value; what stands in `env` wins.'),
+  envFile: z.string().min(1).optional().describe('Lines NAME=value; `env` overrides them.'),
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 
 const oauthSchema = z.object({
   clientId: z.string().min(1),
   clientSecret: z.string().min(1).describe('As `${NAME}`, from the environment.'),
-  scope: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('With spaces between several. Default: what the issuer gives by itself.'),
+  scope: z.string().min(1).optional().describe("With spaces between several. Default: the issuer's own default."),
   issuer: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'The one place, besides the server, that is asked for tokens. Default: the server names it, at its own origin.',
+      'The only place, besides the server, that gets token requests. Default: the server names one at its own origin.',
     ),
 });
 

@@ -82,8 +82,8 @@ function findHeaderProblem(inputSchema: unknown): string | undefined {
     if (!isObject(node)) continue;
     if (HEADER_MARK in node) {
       const name = node[HEADER_MARK];
-      if (!isArgument) return 'stands at what is no argument of its own';
-      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return 'is no name of a header';
+      if (!isArgument) return 'marks a place that is no argument of its own';
+      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return 'is not a valid header name';
       if (!HEADER_TYPES.includes(node.type)) return `"${name}" is neither text nor an integer nor a boolean`;
       if (names.has(name.toLowerCase())) return `"${name}" is the header of two arguments`;
       names.add(name.toLowerCase());

@@ -22,7 +22,7 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
     let isClosed = false;
     /** Possible continuations of a path, best first; each path is requested once. */
     const next = async (path: readonly Token[]) => {
-      if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
+      if (isClosed) throw new WinnowError('internal', 'The token reader is closed.');
       throwIfCancelled(signal);
       const written = path.join('');
       const known = read.get(written);

@@ -151,7 +151,7 @@ async function pullFromAny(pull: Pull): Promise<void> {
   }
   if (bytes === 0) await rm(part, { force: true });
   const kept = bytes > 0 ? ` ${formatBytes(bytes)} are kept: the next try continues there.` : '';
-  const message = `The model ${model.name} is not to be had: ${faults.join('; ')}.${kept}`;
+  const message = `The model ${model.name} could not be downloaded: ${faults.join('; ')}.${kept}`;
   throw new WinnowError('model_unavailable', message, { issues: [...faults, WAYS_OUT] });
 }
 
