@@ -14,7 +14,7 @@ import {
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, createReadingStore, fileIdentity } from './prefix-store.js';
 import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
-import { createSequencePool, createTurnstile, rewind } from './sequences.js';
+import { createMutex, createSequencePool, rewind } from './sequences.js';
 
 interface EmbeddedModelOptions extends RuntimeOptions {
   /** Folder of saved prefixes and readings; see `prefix-store.ts`. */
@@ -37,19 +37,19 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
   const identity = `${id}:${limit}:${runtime.version}`;
   const prepare = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
   const toTokens = createPromptTokenizer(runtime);
-  const turnstile = createTurnstile();
+  const mutex = createMutex();
   let closing: Promise<void> | undefined;
 
   /** Waits for its turn, evaluates the prompt, keeps `room` tokens for the answer, and calls `goOn`. */
   const begin = <T>({ prompt, opening, signal }: Asked, room: number, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
     countingUsage((usage) =>
-      turnstile.hold(signal, async (leave) => {
+      mutex.hold(signal, async (release) => {
         const prepared = toTokens(prompt, opening);
         const { tokens } = prepared;
         if (tokens.length + room > limit) throw contextExceeded(tokens.length, room, limit);
         usage.calls = 1;
         const sequence = await prepare(prepared, usage, signal);
-        return goOn({ sequence, tokens, usage, signal, leave });
+        return goOn({ sequence, tokens, usage, signal, release });
       }),
     );
 
@@ -63,12 +63,12 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
       begin({ ...request, opening: '' }, Math.min(LEAST_TOKENS, request.maxTokens), async (begun) => {
         const room = Math.min(request.maxTokens, limit - begun.tokens.length);
         const completion = await write(runtime, begun, { room, schema: request.schema?.schema });
-        begun.leave();
+        begun.release();
         return completion;
       }),
     openReader: (request) => begin(request, LEAST_TOKENS, async (begun) => createTokenReader(runtime, begun)),
     close() {
-      closing ??= turnstile.close().then(() => runtime.close());
+      closing ??= mutex.close().then(() => runtime.close());
       return closing;
     },
   };
@@ -101,7 +101,7 @@ interface Begun {
   usage: Usage;
   signal: AbortSignal | undefined;
   /** Ends the turn. A failure ends it automatically. */
-  leave(): void;
+  release(): void;
 }
 
 async function write(
@@ -151,7 +151,7 @@ export function endsInLoop(tokens: readonly number[]): boolean {
 const TOP = 50;
 
 /** Evaluates the tokens common to two queries only once. */
-function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, leave }: Begun): TokenReader {
+function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
   let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
 
   /** Evaluates the tokens that the sequence does not have yet, in one batch. */
@@ -192,6 +192,6 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
           probability: Math.exp(logit - best) / totalLogitWeight,
         }));
     },
-    close: async () => leave(),
+    close: async () => release(),
   };
 }

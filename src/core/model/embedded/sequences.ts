@@ -8,32 +8,32 @@ import type { Usage } from '../model.js';
 import type { PrefixStore } from './prefix-store.js';
 import { commonLength, type PromptTokens, type Runtime } from './runtime.js';
 
-export type Turnstile = ReturnType<typeof createTurnstile>;
+export type Mutex = ReturnType<typeof createMutex>;
 
-export function createTurnstile() {
+export function createMutex() {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   return {
     /**
-     * Waits for its turn and runs `work`; the turn lasts until `leave` is called. If the work fails or the caller is
+     * Waits for its turn and runs `work`; the turn lasts until `release` is called. If the work fails or the caller is
      * cancelled, the turn ends with the work. A cancelled caller gets its error at once.
      */
-    async hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T> {
+    async hold<T>(signal: AbortSignal | undefined, work: (release: () => void) => Promise<T>): Promise<T> {
       if (isClosed) throw new WinnowError('model_unavailable', 'The local model is closed.');
       const before = last;
-      let leave = () => {};
-      const left = new Promise<void>((resolve) => {
-        leave = resolve;
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
       });
-      last = before.then(() => left);
+      last = before.then(() => released);
       const result = before.then(() => {
         throwIfCancelled(signal);
-        return work(leave);
+        return work(release);
       });
       try {
         return await (signal ? orAborted(result, signal) : result);
       } catch (error) {
-        result.then(leave, leave);
+        result.then(release, release);
         throwIfCancelled(signal);
         throw error;
       }

@@ -8,7 +8,7 @@ import { messageOf, orAborted, throwIfCancelled, toWinnowError, WinnowError } fr
 import { type SpanName, type SpanNote, traceHeaders, withSpan } from '../../spans.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { parseJson } from '../structured.js';
-import { isPassing, ServerFailure, toModelError } from './failure.js';
+import { isTransient, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
 /** Runs one model call. @throws WinnowError as `Model.complete` does, with the usage in its details */
@@ -130,7 +130,7 @@ async function retrying<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ServerFailure) || !isPassing(error.facts) || retries >= maxRetries) throw error;
+      if (!(error instanceof ServerFailure) || !isTransient(error.facts) || retries >= maxRetries) throw error;
       const ownDelayMs = Math.min(retryDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - Math.random() / 4);
       const { retryAfterMs: delayMs = ownDelayMs } = error.facts;
       if (performance.now() + delayMs >= endsAt) throw error;

@@ -43,7 +43,7 @@ export function isFormRefused({ status = 0, text }: FailureFacts): boolean {
   return [400, 404, 422, 500, 501].includes(status) && FORM.test(text);
 }
 
-export function isPassing(facts: FailureFacts): boolean {
+export function isTransient(facts: FailureFacts): boolean {
   const { status, code, text } = facts;
   if (status === undefined) return code === undefined || !isNeverConnected(code);
   if (isContextExceeded(facts) || isFormRefused(facts) || (status === 429 && QUOTA.test(text))) return false;
@@ -70,7 +70,7 @@ export function toModelError({ facts }: ServerFailure, settings: OpenAISettings,
   const words = wordsOf(serverMessage(text));
   const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
   if (isContextExceeded(facts)) return toError('context_exceeded', `${message}.`, { status });
-  return toError(isPassing(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, {
+  return toError(isTransient(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, {
     status,
   });
 }

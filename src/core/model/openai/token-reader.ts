@@ -7,7 +7,7 @@ import { throwIfCancelled, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type LikelyToken, noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
 import type { Client } from './client.js';
-import { isContextExceeded, isPassing, ServerFailure, toModelError } from './failure.js';
+import { isContextExceeded, isTransient, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
 /** Alternatives requested; vLLM gives at most 20 unless configured otherwise. */
@@ -83,8 +83,8 @@ const nextTokenSchema = z
 function toReaderError(error: unknown, settings: OpenAISettings, prompt: Prompt): unknown {
   if (!(error instanceof ServerFailure)) return error;
   const { facts } = error;
-  const isTold = facts.status === undefined || [401, 403].includes(facts.status);
-  if (isTold || isPassing(facts) || isContextExceeded(facts)) return error;
+  const isAccessFailure = facts.status === undefined || [401, 403].includes(facts.status);
+  if (isAccessFailure || isTransient(facts) || isContextExceeded(facts)) return error;
   return noProbabilities(settings, `POST /completions: ${toModelError(error, settings, prompt).message}`);
 }
 
