@@ -8,9 +8,9 @@ const VARIABLES = {
   model: 'WINNOW_MODEL',
   modelFile: 'WINNOW_MODEL_FILE',
   config: 'WINNOW_CONFIG',
-  /** A file, or the URL of a PostgreSQL database, which may hold a password. */
+  /** A file, or the URL of a PostgreSQL database, which may contain a password. */
   store: 'WINNOW_STORE',
-  /** A URL, which may hold a password. */
+  /** A URL, which may contain a password. */
   redis: 'WINNOW_REDIS',
   logLevel: 'WINNOW_LOG_LEVEL',
 } as const;

@@ -44,7 +44,7 @@ export const ERROR_TABLE = {
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 interface ErrorFacts {
-  /** One problem a line, each with the path of the wrong field. */
+  /** One problem per line, each with the path of the wrong field. */
   issues?: readonly string[];
   /** Facts for a bug report: sizes, names, statuses. Never keys or prompts. */
   details?: Readonly<Record<string, unknown>>;

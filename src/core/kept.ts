@@ -1,6 +1,6 @@
-/** Caches: a value an object, the latest entries of a map, and one shared result of an asynchronous opening. */
+/** Caches: a value per object, the latest entries of a map, and one shared result of an asynchronous opening. */
 
-/** Computes a value once an object, such as a tool or a view, and holds it as long as the object lives. */
+/** Computes a value once per object, such as a tool or a view, and keeps it as long as the object lives. */
 export function oncePer<Key extends object, Value extends NonNullable<unknown>>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {

@@ -1,6 +1,6 @@
 /**
  * The language of a message: the caller's locale, else detected by script, else by letters. Planning answers in that language
- * with the sentences of `prompts/phrases.json`, which has one column a language.
+ * with the sentences of `prompts/phrases.json`, which has one column per language.
  */
 import { detect } from 'tinyld';
 import phrases from './prompts/phrases.json' with { type: 'json' };
@@ -9,11 +9,11 @@ import type { Request } from './request.js';
 /** Detection chooses among these for Latin and Cyrillic script; the libraries for days and numbers read them. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', 'ja', 'zh', 'ko'];
 
-/** The question mostly stands before pasted text; and a segmenter copies its whole text for each word. */
+/** The question mostly precedes pasted text; and a segmenter copies its whole text for each word. */
 const DETECTED_CHARACTERS = 1000;
 
 /**
- * An ISO 639-1 code; `en` where nothing is detected.
+ * An ISO 639-1 code; `en` if nothing is detected.
  *
  * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
  */

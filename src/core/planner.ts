@@ -1,4 +1,4 @@
-/** The path of a request, in order: scope, selection, plan, further rounds where a tool is missing, result. */
+/** The path of a request, in order: scope, selection, plan, further rounds if a tool is missing, result. */
 import type { View } from './catalog/scope.js';
 import { createPlanningStage } from './planning/plan.js';
 import { loadPrompts } from './prompts/prompts.js';

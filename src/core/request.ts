@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { orUndefined } from './errors.js';
 import { parseInput } from './parse.js';
 
-/** Characters of a long message that are read: the question mostly stands before pasted text. */
+/** Characters of a long message that are read: the question mostly precedes pasted text. */
 export const MOST_READ = 4_000;
 
-/** Of all entities as JSON: each prompt holds them whole. */
+/** Limit of all entities as JSON, since each prompt contains all of them. */
 const MOST_ENTITY_CHARACTERS = 50_000;
 /** Each entity is compared with each argument that may need a producer. */
 const MOST_ENTITIES = 200;
@@ -74,7 +74,7 @@ export type PlanRequest = z.input<typeof requestSchema>;
 export type Request = z.output<typeof requestSchema>;
 export type Message = z.infer<typeof messageSchema>;
 
-/** @throws WinnowError `invalid_request` with one issue a problem, each with the path of its field. */
+/** @throws WinnowError `invalid_request` with one issue per problem, each with the path of its field. */
 export function parseRequest(input: unknown): Request {
   return parseInput(requestSchema, input);
 }

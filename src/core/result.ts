@@ -1,4 +1,4 @@
-/** The result for a caller: a checked plan, a question back, or the reason why there is no plan. */
+/** The result for a caller: a checked plan, a question to the user, or the reason why there is no plan. */
 import { z } from 'zod';
 
 export const usageSchema = z.object({
@@ -56,7 +56,7 @@ export type Selection = z.infer<typeof selectionSchema>;
 const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
 export type SourceName = (typeof SOURCES)[number];
 
-/** Information from the plan for approvers and for the audit; it binds nothing. */
+/** Information from the plan for approvers and for the audit; nothing enforces it. */
 const argumentSourceSchema = z.object({
   source: z.enum(SOURCES),
   references: z.array(z.string()).min(1).optional().describe('Those that the plan used here: "${s1.code}".'),

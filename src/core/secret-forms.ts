@@ -14,7 +14,7 @@ export function maskKeysIn(text: string): string {
 
 const URL_TEXT = /^((?:[a-z]+:)*?)([a-z][a-z\d+.-]*:\/\/.*)$/isu;
 
-/** Removes user, password, query and fragment from a URL, also behind the kind of a source: those may hold keys. */
+/** Removes the parts of a URL that may contain keys: user, password, query and fragment. Keeps a prefix of a source's kind. */
 export function withoutUrlKeys(text: string): string {
   const [, before, address] = URL_TEXT.exec(text) ?? [];
   if (address === undefined) return text;

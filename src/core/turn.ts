@@ -30,11 +30,11 @@ export interface PlannerParts {
   /** Model of planning. Default: `model`. */
   planningModel?: Model | undefined;
   options?: OptionsInput | undefined;
-  /** Files in place of those in `prompts/`. */
+  /** Files that replace those in `prompts/`. */
   prompts?: PromptPaths | undefined;
   /** Removes tools from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
-  /** For ablations: stages of selection in place of `DEFAULT_STAGES`. */
+  /** For ablations: stages of selection that replace `DEFAULT_STAGES`. */
   stages?: readonly Stage[] | undefined;
   /** Called at each request, so rules may change while the caches of the tools stay. Default: the rules of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;

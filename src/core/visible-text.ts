@@ -1,6 +1,6 @@
 /**
- * Text from outside, as people see it. Models also read invisible characters: tags, zero widths, marks of direction (Unicode
- * Technical Standard 55, on source code spoofing). Winnow removes them when it loads a tool.
+ * Cleans external text so that models read only what people see. Models also read invisible characters: tags, zero widths,
+ * marks of direction (Unicode Technical Standard 55, on source code spoofing). Winnow removes them when it loads a tool.
  */
 
 /**
@@ -21,12 +21,12 @@ export function hidesText(text: string): boolean {
   return bare !== visibleText(bare);
 }
 
-/** The text on one line, with single blanks and without invisible characters. */
+/** The text on one line, with single spaces and without invisible characters. */
 export function oneLine(text: string): string {
   return visibleText(text).replace(/\s+/gu, ' ').trim();
 }
 
-/** A value as JSON on one line, with invisible characters as codes, since a model may have to write them. */
+/** A value as JSON on one line. Invisible characters are escaped, since a model may have to write them. */
 export function literal(value: unknown): string {
   return (JSON.stringify(value) ?? 'null')
     .replace(UNSEEN, (part, joined: string | undefined) => joined ?? spelt(part))
@@ -36,7 +36,7 @@ export function literal(value: unknown): string {
 /** Class of a regular expression with the flag `v` or `u`: control characters, line breaks, invisible characters. */
 export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
 
-/** Each character as its code: `\u{202e}`. */
+/** Each character as an escape: `\u{202e}`. */
 export function spelt(text: string): string {
   return [...text].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join('');
 }

@@ -1,6 +1,6 @@
 /**
- * What a call came to, as tool messages. A refusal is an answer for the agent, with code, reason and next; only what
- * no agent can mend (a store that fails, a cancelled run) is thrown.
+ * Turns results of calls into tool messages. A refusal is an answer for the agent, with code, reason and next. Only failures
+ * that no agent can correct (a failing store, a cancelled run) are thrown.
  */
 
 import { ToolMessage } from '@langchain/core/messages';
@@ -11,15 +11,15 @@ import { WinnowError } from '../../core/errors.js';
 import { type Approver, callWithApproval } from './approval-interrupt.js';
 import { callMetaTool, isMetaName, ownName } from './meta-tools.js';
 
-/** The call of a tool as LangChain's messages name it. */
-export interface NamedCall {
+/** The name and id of a call in LangChain's messages. */
+interface NamedCall {
   readonly name: string;
   readonly id?: string | undefined;
 }
 
-export type Refused = Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined };
+type Refused = Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined };
 
-/** The result as `artifact`, without what stands in the content already. */
+/** `artifact` has the parts of the result that the content lacks. */
 function toToolMessage(result: CallResult, call: NamedCall): ToolMessage {
   if (!result.ok) {
     const { content: _, ...refusal } = result;
@@ -33,20 +33,20 @@ function toToolMessage(result: CallResult, call: NamedCall): ToolMessage {
 }
 
 export function refusalMessage({ ok, ...refusal }: Refused, call: NamedCall): ToolMessage {
-  // What kind of answer it is stands first: small models read on from there.
+  // `ok` comes first, since small models are guided by the beginning.
   const refused = { ok, ...refusal };
   return new ToolMessage({ ...head(call), content: JSON.stringify(refused), status: 'error', artifact: refused });
 }
 
 /**
- * A wrong input, or a session that is over, as a refusal.
- * @throws any other error as it came
+ * Turns an invalid input or an ended session into a refusal.
+ * @throws any other error unchanged
  */
-export function refusalOf(thrown: unknown): Refused {
+function refusalOf(thrown: unknown): Refused {
   const code = thrown instanceof WinnowError ? thrown.code : undefined;
   if (!(thrown instanceof WinnowError) || (code !== 'invalid_request' && code !== 'not_found')) throw thrown;
   if (code === 'not_found')
-    return { ok: false, code: 'session_ended', reason: 'The session is over.', next: 'Tell the user to begin anew.' };
+    return { ok: false, code: 'session_ended', reason: 'The session is over.', next: 'Ask the user to start again.' };
   const next = 'Mend what is named and call again.';
   return { ok: false, code, reason: thrown.message, next, issues: thrown.issues };
 }
@@ -55,25 +55,23 @@ function head({ name, id = '' }: NamedCall): { name: string; tool_call_id: strin
   return { name, tool_call_id: id };
 }
 
-// Whatever an agent calls, by whatever name: a LangChain tool that asks the router and knows nothing itself.
-
-export interface Gated {
+interface Gated {
   readonly router: Router;
   readonly sessionId: string;
   readonly call: NamedCall;
-  /** @param signal of the run of the tool */
+  /** @param signal of the tool's run */
   readonly ask: (signal: AbortSignal | undefined) => AskOptions;
   readonly onApproval: 'refuse' | 'interrupt';
-  /** Who has resumed the run, as its program says. */
+  /** Who resumed the run, according to its program. */
   readonly approver: Approver | undefined;
 }
 
-/** Run by LangChain like any other tool, so that its callbacks, traces and other middleware see it. */
+/** Sends any call to the router. LangChain runs it as a normal tool, so callbacks, traces and other middleware see it. */
 export function createGatedTool(gated: Gated): DynamicStructuredTool {
   return new DynamicStructuredTool({
     name: gated.call.name,
     description: 'Runs behind the gate.',
-    // The gate judges the arguments; LangChain's own check would tell what a tool takes to whoever may not know of it.
+    // The gate checks the arguments; LangChain's own check would reveal the schema to callers who may not see the tool.
     schema: { type: 'object' },
     func: (given, _, config) => answer(gated, given, gated.ask(config?.signal)),
   });
@@ -94,7 +92,7 @@ async function answer(gated: Gated, given: Record<string, unknown>, ask: AskOpti
   }
 }
 
-/** Only names with a digest at the end may stand for others. */
+/** Only names that end in a digest can be names that replace others. */
 async function nameOf({ router, sessionId, call }: Gated, ask: AskOptions): Promise<string> {
   if (!/_[0-9a-f]{8}$/u.test(call.name)) return call.name;
   const list = await router.list(sessionId, { mode: 'enabled' }, ask);

@@ -1,6 +1,6 @@
 /**
- * A call that waits for an approval, as an interrupt of LangGraph. What people see and answer has the form of
- * LangChain's own human-in-the-loop middleware, so that their pages show it; the approval itself stays the router's.
+ * Interrupts a LangGraph run for a call that waits for approval. Questions and answers have the format of LangChain's own
+ * human-in-the-loop middleware, so that existing pages can show them; the router keeps the approval itself.
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { parseAs } from '../../core/parse.js';
 import { oneLine } from '../../core/visible-text.js';
 
 const { by, grant } = grantInputSchema.shape;
-/** Of the run's context, which its program writes: what a run is resumed with may come from a browser. */
+/** Part of the run's context, which the program writes: the resume value may come from a browser. */
 export const approverSchema = by;
 export type Approver = z.infer<typeof approverSchema>;
 
@@ -31,9 +31,9 @@ const decisionSchema = z.discriminatedUnion('type', [
 type Decision = z.infer<typeof decisionSchema>;
 
 /**
- * What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`, or with other arguments
- * `{ type: 'edit', editedAction: { name: 'deploy', args: { to: 'test' } } }`, and no other tool. Who decides stands in the
- * context of that run: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
+ * The value that resumes a run: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`, or with other arguments for
+ * the same tool `{ type: 'edit', editedAction: { name: 'deploy', args: { to: 'test' } } }`. The run's context names who
+ * decides: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
  */
 const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
 export type ApprovalResume = z.input<typeof approvalResumeSchema>;
@@ -47,17 +47,17 @@ export interface ApprovalInterrupt {
 
 type Waiting = CallResult & { ok: false; approval: string };
 
-export function isWaiting(result: CallResult): result is Waiting {
+function isWaiting(result: CallResult): result is Waiting {
   return !result.ok && result.approval !== undefined && WAITING.includes(result.code);
 }
 const WAITING = ['needs_approval', 'approval_pending'];
 
 /**
- * Pauses the run until somebody has decided, then makes the call again; the router says what it came to.
- * On resumption LangGraph runs this from its beginning, so what was approved meanwhile runs at once.
- * @param call made anew each time, with the arguments that it has by then
- * @param approver who has resumed the run; undefined: the decision was made elsewhere
- * @throws WinnowError `invalid_request` when the run is resumed with something else than an `ApprovalResume`
+ * Pauses the run until a person has decided, then repeats the call and returns the router's result. On resumption LangGraph
+ * runs this function from its beginning, so a call approved meanwhile runs at once.
+ * @param call repeated each time, with the current arguments
+ * @param approver who resumed the run; undefined: the decision was made elsewhere
+ * @throws WinnowError `invalid_request` when the run is resumed with anything but an `ApprovalResume`
  */
 export async function callWithApproval(
   router: Router,
@@ -79,7 +79,7 @@ export async function callWithApproval(
     if (!approval) return result;
     const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
     if (approver === undefined && decision.type === 'reject') return rejected(approval, decision);
-    // Asked for just now: the one that was shown is over its time, or of another policy, and counts as refused.
+    // A new approval was requested: the shown one has expired or belongs to another policy, and counts as refused.
     const isStale = decision.type !== 'reject' && result.code === 'needs_approval';
     problem = isStale ? STALE : await decide(router, approval, { ...decision, by: approver });
   }
@@ -105,7 +105,7 @@ function toInterrupt(approval: Approval, problem: string | undefined): ApprovalI
   };
 }
 
-/** @returns why the decision does not hold, for the next one who is asked */
+/** @returns why the decision is not accepted, for the next person who is asked */
 async function decide(
   { approvals }: Router,
   { id, tool }: Approval,
@@ -131,7 +131,7 @@ function rejected({ id }: Approval, { message }: Decision): CallResult {
   return { ok: false, code: 'approval_refused', reason, next, approval: id };
 }
 
-/** Older versions of LangGraph do not parse it. */
+/** Parses the resume value, which older versions of LangGraph do not. */
 function parseResume(value: unknown): Decision {
   const form =
     '{"decisions": [{"type": "approve", "edit" or "reject"}]}; who decides stands in context.winnow.approver';

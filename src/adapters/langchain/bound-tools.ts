@@ -1,4 +1,4 @@
-/** Tools of LangChain, and what is bound to a chat model -> tools as Winnow knows them. */
+/** Converts LangChain's tools, and tools bound to a chat model, to tools of Winnow. */
 import type { BindToolsInput } from '@langchain/core/language_models/chat_models';
 import { convertToOpenAITool, isLangChainTool } from '@langchain/core/utils/function_calling';
 import { z } from 'zod';
@@ -7,16 +7,16 @@ import { parseReading } from '../../core/catalog/sources/source.js';
 import { renderIssue, type Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 
-export interface LangChainToolsOptions {
+interface LangChainToolsOptions {
   /** Origin of the tools. Default: "langchain". */
   origin?: string;
 }
 
 /**
- * LangChain's tools (with any zod or JSON Schema), and functions in the form of OpenAI, as tools of a catalogue (toolType
- * `builtin`). `metadata` may hold `risk`, `category`, `keywords` and `aliases`; the rest of it stays in `metadata`.
- * @throws WinnowError `invalid_option` for a tool that only its provider can run, `invalid_catalog` for one that is
- * not usable, each named
+ * Converts LangChain's tools (with any zod or JSON Schema), and functions in OpenAI's format, to tools of a catalogue
+ * (toolType `builtin`). `metadata` may have `risk`, `category`, `keywords` and `aliases`; the rest stays in `metadata`.
+ * @throws WinnowError `invalid_option` for a tool that only its provider can run, `invalid_catalog` for an unusable one;
+ * both name the tool
  * @example
  * const catalog = createCatalog(toolsFromLangChain(tools));
  */
@@ -49,7 +49,7 @@ function toEntry(bound: BindToolsInput) {
 
 function definitionOf(bound: BindToolsInput): { name: unknown; description?: unknown; parameters?: unknown } {
   if (isLangChainTool(bound) && isZod(bound.schema)) {
-    // What has a default may be left out; LangChain's own conversion would require it.
+    // Fields with a default are optional; LangChain's own conversion would require them.
     const options = { io: 'input', unrepresentable: 'any' } as const;
     const { $schema: _, '~standard': __, ...parameters } = z.toJSONSchema(bound.schema, options);
     return { name: bound.name, description: bound.description, parameters };
@@ -62,7 +62,7 @@ function definitionOf(bound: BindToolsInput): { name: unknown; description?: unk
   throw new WinnowError('invalid_option', `The bound tool "${name ?? type}" can't be called here: ${advice}.`);
 }
 
-/** Zod 4 is known by its form, since `instanceof` knows nothing of another copy of it. */
+/** Recognises zod 4 by its shape, since `instanceof` fails for another copy of the package. */
 function isZod(schema: unknown): schema is z.core.$ZodType {
   return isObject(schema) && '_zod' in schema;
 }

@@ -1,4 +1,4 @@
-/** `winnow-planner/langchain`: agents of LangChain. Needs the packages `langchain`, `@langchain/core` and `@langchain/langgraph`. */
+/** `winnow-planner/langchain`, for agents of LangChain. Needs `langchain`, `@langchain/core` and `@langchain/langgraph`. */
 export type { ApprovalInterrupt, ApprovalResume } from './approval-interrupt.js';
 export { toolsFromLangChain } from './bound-tools.js';
 export { type ChatModelOptions, createChatModel, type WinnowChatModel } from './chat-model/chat-model.js';

@@ -17,7 +17,7 @@ const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satis
  * The three tools by which an agent finds, enables and disables others; their results are the JSON of
  * `router.search`, `router.enable` and `router.disable`.
  * @param sessionId of `router.createSession`
- * @param ask who asks, and a signal besides that of each run
+ * @param ask the caller, and a signal in addition to that of each run
  * @throws (when called) WinnowError `invalid_request`, `not_found`, `store_failed`, `cancelled`
  * @example
  * const tools = createMetaTools(router, session);
@@ -25,7 +25,7 @@ const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satis
 export function createMetaTools(router: Router, sessionId: string, ask: AskOptions = {}): DynamicStructuredTool[] {
   return META_NAMES.map((name) => {
     const { description, input } = META_TOOLS[name];
-    // What has a default may be left out; LangChain's own conversion would require it.
+    // Fields with a default are optional; LangChain's own conversion would require them.
     const schema = z.toJSONSchema(input, { io: 'input' });
     const func: DynamicStructuredTool['func'] = async (given, _, config) =>
       JSON.stringify(await callMetaTool(name, given, { router, sessionId, ask: withSignal(ask, config?.signal) }));
@@ -58,30 +58,28 @@ function withSignal(ask: AskOptions, signal: AbortSignal | undefined): AskOption
   return signals.length > 1 ? { ...ask, signal: AbortSignal.any(signals) } : { ...ask, signal: signals[0] };
 }
 
-// The tools of a session as a model sees them: under names and with schemas that providers take.
-
 export type BoundTool = ClientTool | ServerTool;
 
 const META: ReadonlySet<string> = new Set(META_NAMES);
 const fitted = oncePer((schema: JsonSchema) => normaliseArguments(schema).schema);
 
-/** Only to be shown: whatever the model calls comes back through the gate, which judges the arguments, too. */
+/** A tool that is only shown to the model, with a name and schema that providers accept. The gate runs its calls. */
 export function toShownTool({ name, description, inputSchema }: ListedTool): DynamicStructuredTool {
   const func = () => Promise.reject(new WinnowError('internal', `${name} was run beside the gate.`));
   return new DynamicStructuredTool({ name: shownName(name), description, schema: fitted(inputSchema), func });
 }
 
-/** Where a provider would not take the tool's own name, one that it takes. */
-export function shownName(name: string): string {
+/** The tool's own name, or a replacement if providers would refuse that. */
+function shownName(name: string): string {
   return clientName(name, META);
 }
 
-/** @returns the name of the tool in the catalogue. Names that no enabled tool is shown under stay as they are. */
+/** @returns the tool's name in the catalogue; a name that no enabled tool is shown under stays unchanged */
 export function ownName(shown: string, listed: readonly Pick<ListedTool, 'name'>[]): string {
   return listed.find(({ name }) => shownName(name) === shown)?.name ?? shown;
 }
 
-/** Tools of the provider are only data: LangChain hands them on as they are. */
+/** Whether LangChain runs the tool. Tools of the provider are only data, which LangChain passes unchanged. */
 export function isOwnTool(tool: BoundTool): tool is ClientTool & { name: string } {
   return Runnable.isRunnable(tool) && typeof tool.name === 'string';
 }

@@ -1,6 +1,6 @@
 /**
- * A LangChain agent behind the router. Before each model call it is shown what its session has enabled; whatever it
- * then calls, shown or not, passes the gate. The agent holds no tools itself: the router runs them.
+ * Puts a LangChain agent behind the router. Each model call shows the tools that the session has enabled; every call of the
+ * agent, of a shown tool or not, passes the gate. The agent has no tools itself: the router runs them.
  */
 
 import { createMiddleware } from 'langchain';
@@ -14,20 +14,19 @@ import { askOf, openThread, routingContextSchema, routingStateSchema, type Threa
 export interface RoutingMiddlewareOptions {
   router: Router;
   /**
-   * A call that needs an approval: `refuse` answers the agent with the approval's id; `interrupt` pauses the run (the
-   * agent needs a checkpointer) until it is resumed with an `ApprovalResume` by the `approver` of its context. Default: `refuse`.
+   * For a call that needs approval: `refuse` answers the agent with the approval's id; `interrupt` pauses the run (the agent
+   * needs a checkpointer) until the `approver` of its context resumes it with an `ApprovalResume`. Default: `refuse`.
    */
   onApproval?: 'refuse' | 'interrupt' | undefined;
-  /** Names of the agent's own tools, which pass no gate. Default: none, and an agent that has others is refused. */
+  /** Names of the agent's own tools, which bypass the gate. An agent with other own tools is refused. Default: none. */
   ungated?: readonly string[] | undefined;
 }
 
 /**
- * For `createAgent({ model, middleware: [createRoutingMiddleware({ router })] })`. Whom the agent works for stands in
- * the context of a run: `{ context: { winnow: { user: 'ann' } } }`; the thread (or `winnow.session`) has the session.
- * A run throws WinnowError `store_failed`, `cancelled`, `not_found` for a `winnow.session` that is none, and
- * `invalid_option` for tools of the agent that `ungated` does not name; from inside a step as `cause` of LangChain's
- * MiddlewareError.
+ * For `createAgent({ model, middleware: [createRoutingMiddleware({ router })] })`. The context of a run names the user:
+ * `{ context: { winnow: { user: 'ann' } } }`; the thread (or `winnow.session`) has the session. A run throws WinnowError
+ * `store_failed`, `cancelled`, `not_found` for an unknown `winnow.session`, and `invalid_option` for tools of the agent that
+ * `ungated` does not name; inside a step they are the `cause` of LangChain's MiddlewareError.
  * @example
  * const middleware = [createRoutingMiddleware({ router, onApproval: 'interrupt' })];
  */
@@ -72,7 +71,7 @@ function threadOf({ _winnowThread: thread }: { _winnowThread?: Thread | undefine
   throw new WinnowError('internal', 'The agent has no thread: its beforeAgent hook did not run.');
 }
 
-/** Nothing, where the session is over: calls then say so, and the next user message opens another. */
+/** Empty if the session is over: calls then say so, and the next user message opens another session. */
 async function listEnabled(router: Router, session: string, ask: AskOptions): Promise<readonly ListedTool[]> {
   try {
     const list = await router.list(session, { mode: 'enabled' }, ask);
@@ -83,7 +82,7 @@ async function listEnabled(router: Router, session: string, ask: AskOptions): Pr
   }
 }
 
-/** A tool beside the gate must be meant; one that is left out in silence would be missed. */
+/** A tool that bypasses the gate must be named explicitly; silently leaving it out would surprise the program. */
 function refuseOthers(own: readonly BoundTool[], ungated: ReadonlySet<string>): void {
   const others = own.flatMap((tool) => (isOwnTool(tool) && !ungated.has(tool.name) ? [tool.name] : []));
   if (others.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Which session a thread has, kept in the agent's state and so wherever its checkpoints are. A user message that the
- * session has not seen begins a turn, once, however often the run is resumed.
+ * Assigns a session to each thread and keeps it in the agent's state, and so in its checkpoints. A new user message begins a
+ * turn, only once, however often the run is resumed.
  */
 import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
 import { z } from 'zod';
@@ -25,28 +25,28 @@ export const routingContextSchema = z.object({
 });
 export type RoutingContext = z.infer<typeof routingContextSchema>['winnow'];
 
-/** Private to the middleware: LangChain hands fields with an underscore neither in nor out. */
+/** Private to the middleware: LangChain keeps fields with an underscore out of inputs and outputs. */
 export const routingStateSchema = z.object({
   _winnowThread: z.object({ session: z.string(), message: z.string().optional() }).optional(),
 });
 export type Thread = NonNullable<z.infer<typeof routingStateSchema>['_winnowThread']>;
 
-export interface ThreadRun {
+interface ThreadRun {
   readonly messages: readonly BaseMessage[];
-  /** What the last run of the thread left. */
+  /** The state after the thread's last run. */
   readonly known: Thread | undefined;
   readonly context: RoutingContext;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws WinnowError `not_found` for a session of the context that is none, `store_failed` */
+/** @throws WinnowError `not_found` if the context names an unknown session, `store_failed` */
 export async function openThread(router: Router, { messages, known, context, signal }: ThreadRun): Promise<Thread> {
   const ask = askOf(context, signal);
   const message = lastTurn(messages)?.message.id;
   const session = context?.session ?? (known && (await isOpen(router, known.session, ask)) ? known.session : undefined);
   if (session === undefined) {
     const { session: _, approver: __, ...input } = context ?? {};
-    // Its first turn has begun with it.
+    // A new session begins with its first turn.
     return { session: (await router.createSession(input)).id, message };
   }
   const isNew = known?.session !== session || known.message !== message;
@@ -54,7 +54,7 @@ export async function openThread(router: Router, { messages, known, context, sig
   return { session, message: message ?? known?.message };
 }
 
-/** In whose name the session is asked; without a user it is the embedding program, which is trusted. */
+/** The caller of the router; without a user it is the embedding program, which is trusted. */
 export function askOf(context: RoutingContext, signal: AbortSignal | undefined): AskOptions {
   const { user, roles } = context ?? {};
   const caller: Caller | undefined = user === undefined ? undefined : { user, ...(roles ? { roles } : {}) };
@@ -65,7 +65,7 @@ async function isOpen(router: Router, session: string, ask: AskOptions): Promise
   try {
     return (await router.session(session, ask)).endedAt === undefined;
   } catch (error) {
-    // It was idle for too long, or the thread now works for somebody else.
+    // It was idle for too long, or the thread now works for another user.
     if (error instanceof WinnowError && error.code === 'not_found') return false;
     throw error;
   }
@@ -74,13 +74,13 @@ async function isOpen(router: Router, session: string, ask: AskOptions): Promise
 // A turn is one user message and all that it causes.
 
 export interface Turn {
-  /** The one that began it. */
+  /** The user message that began the turn. */
   readonly message: BaseMessage;
   readonly before: readonly BaseMessage[];
   readonly after: readonly BaseMessage[];
 }
 
-/** The last turn. None before the first user message. */
+/** The last turn; undefined before the first user message. */
 export function lastTurn(messages: readonly BaseMessage[]): Turn | undefined {
   const place = messages.findLastIndex((message) => HumanMessage.isInstance(message));
   const message = messages[place];

@@ -1,6 +1,6 @@
 /**
- * An immutable set of tools. System tools have unique names, a user's private tools too; a private tool of the operator's
- * own catalogue may carry a system tool's name and then wins for its user. One that a user has added can not.
+ * An immutable set of tools. System tools have unique names, and so do the private tools of one user. A private tool of the
+ * operator's own catalogue may share a system tool's name and replaces it for its user; one that a user has added may not.
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';
@@ -19,14 +19,14 @@ export interface Catalog {
 export interface CatalogOptions {
   name?: string;
   rules?: readonly Rule[];
-  /** Where each tool stood, for messages. Default: its origin. */
+  /** Where each tool was declared, for messages. Default: its origin. */
   places?: readonly string[];
 }
 
 /**
- * Tools that a program has in hand, as a catalogue. Sources of any form go through `loadCatalog`.
- * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (both
- * places are named), and for an entry that nobody made a tool of.
+ * Makes a catalogue of tools that already exist in code. Use `loadCatalog` for files, URLs and servers.
+ * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (the message
+ * names both places), and for a raw entry that `parseTool` has not parsed
  * @example
  * const catalog = createCatalog(toolsFromLangChain(tools));
  */
@@ -54,14 +54,14 @@ export function createCatalog(tools: readonly Tool[], options: CatalogOptions = 
   });
 }
 
-/** Order counts: the same tools in another order make another prompt. */
+/** Depends on the order: the same tools in another order make another prompt. */
 export function fingerprintOf(tools: readonly Tool[]): string {
   const hash = createHash('sha256');
   for (const tool of tools) hash.update(toolHash(tool));
   return hash.digest('hex');
 }
 
-/** Hash of what a model can see of a tool, and of whose it is. */
+/** Hash of what a model can see of a tool, and of its scope. */
 export const toolHash = oncePer((tool: Tool): string => {
   const { name, category, description, inputSchema, outputSchema, instructions, preconditions } = tool;
   const seen = [scopeKey(tool), name, category, description, inputSchema, outputSchema, instructions, preconditions];
@@ -69,8 +69,8 @@ export const toolHash = oncePer((tool: Tool): string => {
 });
 
 /**
- * What an approval or a recorded call holds for: what a model sees, and all that decides where and how a call runs. A tool
- * of the same name that came from elsewhere, or goes elsewhere, has another. 32 hexadecimal digits.
+ * Identifies the tool that an approval or a recorded call is valid for: what a model sees of it, and where and how its calls
+ * run. A tool of the same name with another origin or target has another hash. 32 hexadecimal digits.
  */
 export const bindingHash = oncePer((tool: Tool): string => {
   const { origin, toolType, risk, metadata } = tool;
@@ -80,7 +80,7 @@ export const bindingHash = oncePer((tool: Tool): string => {
 
 const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
 
-/** Types keep entries out of here, but not in JavaScript: `parseTool` gives a tool all that an entry may leave out. */
+/** Types refuse raw entries, but JavaScript callers can pass them: only `parseTool` fills in what an entry may leave out. */
 function refuseEntry(entry: Partial<Tool> | undefined, index: number): void {
   const isTool = entry?.scope && entry.metadata && entry.inputSchema && LISTS.every((key) => Array.isArray(entry[key]));
   if (isTool) return;

@@ -1,6 +1,6 @@
 /**
- * Sources -> one catalogue. A source that fails, or an entry that is wrong, is reported and left out. Against an earlier
- * load: what changed, and what a broken source gave before.
+ * Loads sources into one catalogue. Failing sources and invalid entries are reported and left out. Compared with an earlier
+ * load, it lists the changes and can keep what a failing source gave before.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
@@ -29,25 +29,25 @@ export interface LoadLogger {
 export interface LoadOptions {
   /** Paths, URLs, prefixed forms (`openapi:FILE`) or parsed specs; their order is the order of the tools. */
   sources: readonly (string | SourceSpec)[];
-  /** A wrong entry or a failing source refuses the catalogue. Default: false, they are left out and reported. */
+  /** An invalid entry or a failing source makes the load fail. Default: false, they are left out and reported. */
   strict?: boolean | undefined;
-  /** The result of an earlier load: what did not change stays the same objects. */
+  /** The result of an earlier load: unchanged tools stay the same objects. */
   previous?: LoadedCatalog | undefined;
   /**
-   * A source that fails, or the one server of it that does, gives what it gave in `previous`; the failure is reported all
-   * the same. Default: false, its tools are gone.
+   * A failing source, or a failing server of it, keeps the tools and rules it gave in `previous`; the failure is still
+   * reported. Default: false, its tools are removed.
    */
   keepFailed?: boolean | undefined;
-  /** For one URL, or one MCP server from its start to its last page. Default: 30,000. */
+  /** Milliseconds for one URL, or for one MCP server from its start to its last page. Default: 30,000. */
   timeoutMs?: number | undefined;
-  /** Gives the variables that an MCP configuration names as `${NAME}`, for example of the environment. */
+  /** Looks up the variables that an MCP configuration names as `${NAME}`, for example in the environment. */
   variable?: ((name: string) => string | undefined) | undefined;
   logger?: LoadLogger | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface CatalogChanges {
-  /** Names, in the order of the new catalogue; `removed` in that of the old. */
+  /** Names, in the order of the new catalogue; `removed` is in the order of the old one. */
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -60,24 +60,24 @@ interface Given {
 }
 
 export interface LoadedCatalog {
-  /** With `previous` and no change at all: the same object. */
+  /** With `previous` and no change at all: the same object as there. */
   readonly catalog: Catalog;
   readonly issues: readonly EntryIssue[];
   readonly failures: readonly SourceFailure[];
-  /** Of `failures`, those in whose place stands what they gave in `previous`; see `keepFailed`. */
+  /** The `failures` whose tools and rules from `previous` were kept; see `keepFailed`. */
   readonly kept: readonly SourceFailure[];
-  /** Those that could be read, in order: in words, without keys, and how many each contributes. */
+  /** Sources that could be read, in order: a description without keys, and how many tools and rules each contributes. */
   readonly sources: readonly { readonly spec: string; readonly tools: number; readonly rules: number }[];
-  /** Against `previous`; without it every tool is an added one. */
+  /** Compared with `previous`; without it every tool counts as added. */
   readonly changes: CatalogChanges;
-  /** For a load with `keepFailed`. */
+  /** Read by a later load with `keepFailed`. */
   readonly given: readonly Given[];
 }
 
 /**
  * @throws WinnowError `source_failed` when no source could be read, or under `strict` when one could not;
- * `invalid_catalog` for clashing names, and under `strict` for wrong entries; `invalid_option` without a
- * source, and for a time-out that no timer keeps; `cancelled`
+ * `invalid_catalog` for clashing names, and under `strict` for invalid entries; `invalid_option` without a
+ * source, and for a time-out beyond the range of timers; `cancelled`
  * @example
  * const { catalog, issues } = await loadCatalog({ sources: ['openapi.yaml', 'mcp.json'] });
  */
@@ -138,7 +138,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   }
 }
 
-/** Of a source that failed all that it gave before; where one of its servers did, what that one gave. */
+/** All that a failed source gave before; if only one of its servers failed, what that server gave. */
 function keptOf({ spec, failure }: Failed, last: readonly Given[]): Given[] {
   return last.filter((one) => one.spec === spec && [spec, one.parsed.origin].includes(failure.source));
 }
@@ -151,8 +151,8 @@ function countBySource(given: readonly Given[]): LoadedCatalog['sources'] {
 }
 
 /**
- * Unchanged tools stay the same objects, so that caches keyed by them hold. `toolHash` covers what a model sees; risk,
- * keywords and the like must be equal too, or a policy would work on old facts.
+ * Unchanged tools stay the same objects, so that caches keyed by them stay valid. `toolHash` covers what a model sees; risk,
+ * keywords and other fields must be equal too, or a policy would use outdated facts.
  */
 export function keepUnchanged(
   tools: readonly Tool[],

@@ -1,4 +1,4 @@
-/** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
+/** Finds tools whose results provide arguments of others: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
 import { oncePer } from '../kept.js';
 import { MOST_READ } from '../request.js';
@@ -12,7 +12,7 @@ import type { JsonSchema, Tool } from './tool.js';
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
   readonly producer: Tool;
-  /** Of a field of this name in the output schema; else a guess: the first field, or the argument's name. */
+  /** The path of a matching field in the output schema; else a guess: the first field, or the argument's name. */
   readonly path: readonly (string | number)[];
   readonly score: number;
 }
@@ -23,10 +23,10 @@ export interface Argument {
   readonly isRequired: boolean;
   readonly schema: JsonSchema;
   readonly key: string;
-  /** Stems of the name, `station` and `code`; and of what it tells of, the surest first: `station`. */
+  /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
   readonly words: readonly string[];
   readonly things: readonly string[];
-  /** A value that people seldom know: by its name, or because the description names the tool that returns it. */
+  /** People seldom know the value: its name says so, or its description names the tool that returns it. */
   readonly isIdentifier: boolean;
 }
 
@@ -36,22 +36,22 @@ interface Profile {
   readonly arguments: readonly Argument[];
   readonly fields: readonly ResultField[];
   readonly required: readonly Argument[];
-  /** Ends of its name of two words or more: a text that holds one speaks of it. */
+  /** Suffixes of its name, two or more words long: a text that contains one refers to this tool. */
   readonly phrases: readonly string[];
-  /** Requires a text that a person can give: it finds what the request names. */
+  /** Requires a text that a person can give, so it can look up what the request names. */
   readonly isSearch: boolean;
 }
 
 const MIN_SCORE = 0.2;
 const MAX_PROVISIONS = 32;
-/** How schemas of all domains end the name of an identifier: a convention of interfaces, in stems. */
+/** Stems that end the names of identifiers by convention, in the schemas of every domain. */
 const IDENTIFIER = new Set(stemsOf('id uuid guid uri urn handle ref slug sku hash sha'));
-/** These end names of what people know, too (`country_code`): they count where a result has a field of the same name. */
+/** These also end names of values that people know (`country_code`): they count where a result has a field of that name. */
 const MAYBE_IDENTIFIER = new Set(stemsOf('code key token number url path file filename'));
 const SUFFIXES = new Set([...IDENTIFIER, ...MAYBE_IDENTIFIER, 'name']);
 const PLACES = new Set(stemsOf('path file filename'));
 const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
-/** Nobody creates a thing to learn its id; a handle of one server seldom fits another; who waits for one is a detour. */
+/** Producers score less if they change things, belong to another source, or first need an identifier themselves. */
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
 export const producerGraph = oncePer((view: View) => createProducerGraph(view.tools));
@@ -61,7 +61,7 @@ function createProducerGraph(tools: readonly Tool[]) {
   const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
   const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
   const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name) ?? [];
-  /** Best first, at most 32. One producer can stand here several times, with different fields. */
+  /** Best first, at most 32. One producer can appear several times, with different fields. */
   const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
     const argument = argumentsOf(tool).find((one) => one.name === name);
     const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
@@ -78,7 +78,7 @@ function findProvisions(argument: Argument, profiles: readonly Profile[]): Provi
   return strong.sort((a, b) => b.score - a.score).slice(0, MAX_PROVISIONS);
 }
 
-/** A result of one field, such as `{content}`, hides what is inside: it counts as one without a schema. */
+/** A result with a single field, such as `{content}`, hides its contents: it counts as a result without a schema. */
 function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): Provision[] {
   const { tool: producer, words, fields, isSearch } = profile;
   const factor = factorOf(profile, argument, isNamed);
@@ -93,7 +93,7 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   return found.map(({ path, score }) => ({ producer, path, score: factor * (base + share * score) }));
 }
 
-/** Who asks for the thing itself does not find it. */
+/** A tool that requires the same identifier can't provide it. */
 function factorOf({ tool, required }: Profile, argument: Argument, isNamed: boolean): number {
   const asksForIt = required.some(({ key }) => key === argument.key);
   if (tool.name === argument.tool.name || (asksForIt && argument.isIdentifier)) return 0;
@@ -102,7 +102,7 @@ function factorOf({ tool, required }: Profile, argument: Argument, isNamed: bool
   return isNamed || tool.origin === argument.tool.origin ? factor : factor * OTHER_ORIGIN;
 }
 
-/** By name, else by a common format. Of equal fields the outer one is meant. */
+/** Scores by name, else by a shared format. Among equal fields the outermost wins. */
 function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, profile: Profile): number {
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
@@ -112,7 +112,7 @@ function fieldScore({ words, owners, schema, path }: ResultField, argument: Argu
   return score - 0.02 * path.length;
 }
 
-/** The same name, or an end of it where the rest names what is around the field: `artist_id` and `id` of an artist. */
+/** Matches equal names, or a suffix whose remaining words name the enclosing object: `artist_id` and `id` of an artist. */
 function nameScore(field: readonly string[], { words, things }: Argument, isAbout: (thing: string) => boolean): number {
   const shorter = Math.min(words.length, field.length);
   if (shorter === 0 || words.slice(-shorter).join(' ') !== field.slice(-shorter).join(' ')) return 0;
@@ -123,7 +123,7 @@ function nameScore(field: readonly string[], { words, things }: Argument, isAbou
   return isMeant ? 0.9 : isBare ? 0 : 0.5;
 }
 
-/** `as find_room returned it`, `from the Search Airport API`: names the tool, in what is not the consumer's own name. */
+/** `as find_room returned it`, `from the Search Airport API`: names the producer, beyond the consumer's own name. */
 function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boolean {
   const text = `${schema.description ?? ''} ${tool.description.includes(name) ? tool.description : ''}`;
   const names = new Set<string>(text.match(NAME_IN_TEXT));
@@ -166,7 +166,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argu
     const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
     const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
     const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed);
-    // A bare `id` is that of what its description speaks of, else of the tool's own noun.
+    // A bare `id` identifies what its description mentions, else what the tool's name does.
     const around = [...stemsOf(firstSentence(said)), ...stemsOf(tool.name).reverse()].filter((word) => nouns.has(word));
     const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
     const things = own.length > 0 ? own : around.slice(0, 3);
@@ -176,7 +176,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argu
   });
 }
 
-/** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may come, default all. */
+/** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may be added, default all. */
 export interface ProducerContext {
   readonly view: View;
   readonly request: { readonly message: string; readonly entities?: Readonly<Record<string, unknown>> | undefined };
@@ -184,16 +184,16 @@ export interface ProducerContext {
   readonly isShown?: (tool: Tool) => boolean;
 }
 
-/** A weaker producer is a guess and not added; a tool that is about as good as the best one provides the value. */
+/** Weaker producers are guesses and not added. A present tool provides the value if it scores nearly as well as the best. */
 const MIN_ADDED = 0.45;
 const PROVIDED_SHARE = 0.85;
-/** Of one tool, with producers of producers; and arguments that are looked at, each of which takes a look at all tools. */
+/** Limits for one tool, including producers of producers. Each argument looked at costs a pass over all tools. */
 const MOST_PRODUCERS = 16;
 const MOST_LOOKS = 48;
 
 /**
- * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument is
- * left alone when the request holds its value or a present tool provides it.
+ * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument needs
+ * none when the request contains its value or a present tool provides it.
  */
 export function missingProducers(tool: Tool, present: ReadonlySet<string>, context: ProducerContext) {
   const { view, request, probabilityOf = () => 0, isShown = () => true } = context;
@@ -224,12 +224,12 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   }
 }
 
-/** Whether the request holds an entity of the name or a word of the form. An empty one may mean any file or folder. */
+/** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
 export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  // Without the word that the cut goes through.
+  // Drops the word that the cut splits.
   const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
   const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
   return tokens.some(([, blank, token = ''], place) => {
@@ -241,13 +241,13 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
 interface Token {
   readonly token: string;
   readonly before: string;
-  /** Only a blank stands between it and a word that begins with a capital letter. */
+  /** It directly follows a capitalised word, separated only by white space. */
   readonly isBehindName: boolean;
 }
 
 /**
- * `movie 550` says an identifier, since the word before names the thing, and so does `R-64` in any language; `Sony WH-1000XM4`
- * is a name, `May (inv-12)` none.
+ * `movie 550` gives an identifier, since the word before names the thing; `R-64` gives one in any language. In
+ * `Sony WH-1000XM4` the token is part of a name; in `May (inv-12)` it is not.
  */
 function isValue({ token, before, isBehindName }: Token, { words, things, schema }: Argument): boolean {
   const kind = words.at(-1) ?? '';
@@ -260,7 +260,7 @@ function isValue({ token, before, isBehindName }: Token, { words, things, schema
   return isNamed || ((token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token) && !isBehindName);
 }
 
-/** Letters and a number, joined by a mark. */
+/** Letters and a number, joined by `_` or `-`. */
 const CODE = /^[a-z]+[_-]\d+$/iu;
 
 interface ResultField extends Field {

@@ -1,6 +1,6 @@
 /**
- * Rules are data that come with a catalogue, or that operators keep beside it: what a kind of request always needs,
- * whatever the model picks.
+ * Rules state which tools a kind of request always needs, whatever the model picks. They are data of a catalogue, or are
+ * stored beside it by operators.
  */
 import { z } from 'zod';
 import { isPattern, NO_PATTERN } from './schema/safe-pattern.js';
@@ -9,7 +9,7 @@ const names = z.array(z.string().min(1)).min(1).optional();
 
 export const ruleSchema = z
   .strictObject({
-    name: z.string().min(1).describe('Stands in the selection next to what the rule added.'),
+    name: z.string().min(1).describe('Shown in the selection with the tools that the rule added.'),
     when: z
       .strictObject({
         entities: z.array(z.string().min(1)).min(1).optional().describe('Keys of `entities` that must all be present.'),
@@ -21,12 +21,12 @@ export const ruleSchema = z
           .string()
           .refine(isPattern, NO_PATTERN)
           .optional()
-          .describe('Regular expression, tried on the message in any case.'),
+          .describe('Regular expression that matches the message, ignoring case.'),
       })
       .refine((when) => Object.keys(when).length > 0, 'a rule needs at least one condition; all given ones must hold'),
     first: names.describe('Tools put before all others.'),
     last: names.describe('Tools put after all others.'),
-    include: names.describe('Tools that the choice must include, wherever they stand.'),
+    include: names.describe('Tools that the selection must include, at any place.'),
   })
   .refine(
     ({ first, last, include }) => (first ?? last ?? include) !== undefined,

@@ -1,7 +1,7 @@
 /**
- * What in a tool's texts is not a description: it is flagged for the operator to read, and blocks nothing. Structure comes
- * first: hidden characters, names of other tools, markup of prompts. The sentences stand in `scan.json`, by language.
- * Each text is read once by each expression, and no expression looks further than a sentence: the work is linear.
+ * Flags parts of a tool's texts that do not describe it, for the operator to read; flags block nothing. Structural signs
+ * come first: hidden characters, names of other tools, markup of prompts. Suspicious sentences are in `scan.json`, by
+ * language. Each expression reads a text once and matches within one sentence, so the work is linear.
  */
 import { z } from 'zod';
 import { oneLine } from '../visible-text.js';
@@ -12,12 +12,12 @@ import type { JsonSchema, Tool } from './tool.js';
 export const flagSchema = z.object({
   kind: z.enum(['hidden', 'other-tool', 'markup', 'instruction', 'pushing']),
   where: z.string().describe('Field of the tool, as a path.'),
-  excerpt: z.string().describe('At most 120 characters around what was found; empty for what nobody sees.'),
+  excerpt: z.string().describe('At most 120 characters around what was found; empty for hidden characters.'),
   reason: z.string(),
 });
 export type Flag = z.infer<typeof flagSchema>;
 
-export interface ScannedTool {
+interface ScannedTool {
   readonly tool: Tool;
   readonly flags: readonly Flag[];
 }
@@ -29,16 +29,16 @@ type Finder = (text: string) => Finding[];
 const MAX_EXCERPT = 120;
 const GAP = '[^.!?。！？\\n]{0,40}?';
 
-/** More text of one tool is not read, so that no tool holds all others up; that is flagged, too. */
+/** Text of one tool beyond this is flagged but not scanned, so that no tool delays the others. */
 export const MAX_CHARACTERS = 100_000;
 
-/** Those with a flag, in order. @example scanTools(tools).map(({ tool, flags }) => `${tool.name}: ${flags[0]?.reason}`) */
+/** The flagged tools, in order. @example scanTools(tools).map(({ tool, flags }) => `${tool.name}: ${flags[0]?.reason}`) */
 export function scanTools(tools: readonly Tool[]): ScannedTool[] {
   const scan = createScan(tools);
   return tools.map((tool) => ({ tool, flags: scan(tool) })).filter(({ flags }) => flags.length > 0);
 }
 
-/** @param among the tools whose names are known. @returns the scan of one tool: for many, a caller may pause between two */
+/** @param among the tools whose names are known. @returns a scan of one tool, so that callers can pause between tools */
 export function createScan(among: readonly Tool[]): (tool: Tool) => Flag[] {
   const owners = ownersOfNames(among);
   return (tool) => {
@@ -50,7 +50,7 @@ export function createScan(among: readonly Tool[]): (tool: Tool) => Flag[] {
   };
 }
 
-/** Where a text speaks to the model rather than of its tool; the part before a label ends the sentence before it. */
+/** Where a text addresses the model instead of describing its tool. A role label ends the sentence before it. */
 export function flaggedParts(text: string): { start: number; end: number }[] {
   return FINDERS.flatMap((find) => find(text)).map(({ at, length }) => {
     const mark = /^[\s.!?\]]*/u.exec(text.slice(at, at + length))?.[0].length ?? 0;
@@ -61,7 +61,7 @@ export function flaggedParts(text: string): { start: number; end: number }[] {
 const TOO_LONG = {
   kind: 'hidden',
   where: 'all texts',
-  reason: `more than ${MAX_CHARACTERS} characters: nobody reads them, and they were not scanned`,
+  reason: `more than ${MAX_CHARACTERS} characters: too many to read, so they were not scanned`,
 } as const;
 
 /** `pushing in description: it pushes itself before other tools: "Always use this first."` */
@@ -83,7 +83,7 @@ function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
   });
 }
 
-/** What a model is shown of a tool. The instructions of a skill are instructions by right. */
+/** What a model is shown of a tool. A skill's instructions are left out: they may address the model. */
 function textsOf({ title, description, category, preconditions, inputSchema, outputSchema }: Tool): Text[] {
   const own = { title, category, description };
   return [
@@ -107,7 +107,7 @@ function textsOfSchema(node: JsonSchema, where: string): Text[] {
 }
 
 function hiddenIn({ hidden = [] }: Tool): Flag[] {
-  const reason = 'hidden characters were taken out: a model would have read what nobody sees';
+  const reason = 'hidden characters were taken out: a model would have read what people can not see';
   return hidden.map((where) => ({ kind: 'hidden', where, excerpt: '', reason }));
 }
 
@@ -137,7 +137,7 @@ function findEncoded(text: string): Finding[] {
 }
 
 const NAME = /[\p{L}\p{N}]+(?:[_-]+[\p{L}\p{N}]+)*/gu;
-/** What no word of prose is: several words, joined as identifiers are. */
+/** Several words joined as identifiers are, which prose does not do. */
 const JOINED = /[_-]|\p{Ll}\p{Lu}/u;
 const SURELY_JOINED = /_|^\p{Ll}.*\p{Lu}/u;
 
@@ -147,7 +147,7 @@ function nameKey(name: string): string {
 
 type Owners = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Names, and their keys -> the origins that have such a tool: as it is called here, and as its server calls it. */
+/** Maps names and their keys to the origins of such tools, both under the name here and the server's own name. */
 function ownersOfNames(tools: readonly Tool[]): Owners {
   const owners = new Map<string, Set<string>>();
   for (const { name, metadata, origin } of tools)
@@ -157,10 +157,10 @@ function ownersOfNames(tools: readonly Tool[]): Owners {
   return owners;
 }
 
-/** `the send_email tool`: what stands behind an identifier that is a tool's name. */
+/** `the send_email tool`: what follows an identifier that is a tool's name. */
 const CALLED = new RegExp(`^["'\`]?\\s{0,3}(?:${DATA.tool.join('|')})(?!\\p{L})`, 'iu');
 
-/** A mention of a sibling is normal: only names that none of the tool's own source has. */
+/** Finds names of tools from other sources only: mentions of tools from the same source are normal. */
 function findOtherTools({ origin }: Tool, owners: Owners): Finder {
   return (text) => {
     const found: Finding[] = [];
@@ -177,12 +177,12 @@ function findOtherTools({ origin }: Tool, owners: Owners): Finder {
 }
 
 const ROLE = DATA.roles.join('|');
-/** `SYSTEM:`, `[SYSTEM DIRECTIVE]`, `### NEW SYSTEM MESSAGE`: a heading of capitals, or a role alone. */
+/** `SYSTEM:`, `[SYSTEM DIRECTIVE]`, `### NEW SYSTEM MESSAGE`: a heading in capitals, or a role alone. */
 const LABEL = new RegExp(
   `(?:^|[\\n.!?\\]]\\s{0,9}|[[{(<#*]\\s{0,9})(?<label>(?:\\p{L}{1,20}[ \\t]){0,3}(?:${ROLE})(?:[ \\t]\\p{L}{1,20}){0,3})\\s{0,9}[:\\]}>#]`,
   'giu',
 );
-/** Tokens of chat templates; comments, which people are often not shown; fences that say whose turn it is. */
+/** Tokens of chat templates; comments, which people often do not see; code fences that name a role. */
 const PSEUDO = new RegExp(
   `<\\|\\w{1,40}\\|>|<{1,2}/?SYS>{1,2}|\\[/?INST\\]|<!--[^>]{0,400}-->|\`\`\`(?:${ROLE})(?!\\p{L})`,
   'giu',
@@ -212,7 +212,7 @@ function findElements(text: string): Finding[] {
     if (end === '' || start === undefined) return [];
     open.delete(name);
     const words = text.slice(start, Math.min(index, start + 200)).match(WORD) ?? [];
-    // Elements in elements are a page, whose words stand further inside.
+    // Nested elements are a page, whose words are further inside.
     if (words.length < MIN_WORDS_OF_ELEMENT || /^\s*</u.test(text.slice(start, start + 40))) return [];
     return [
       { kind: 'markup', reason: `an element <${name}> sets sentences apart`, at: start - tag.length, length: 40 },
@@ -233,11 +233,11 @@ const SENTENCES = DATA.sentences.map(({ kind, reason, opens = false, parts }) =>
     parts.map((words, place) => `(?:${words.map((one) => toPattern(one, opens && place === 0)).join('|')})`).join(GAP),
     'gu',
   ),
-  /** No sentence without one of these: they are looked for first, since that is quick. */
+  /** Every matching sentence has one of these: looking for them first is quick. */
   needed: new RegExp((parts.at(-1) ?? []).map(toLiteral).join('|'), 'u'),
 }));
 
-/** A line that goes on: what follows is neither a blank line nor an item of a list. */
+/** A line break inside a sentence: neither a blank line nor a list item follows. */
 const WRAPPED = /\n(?![ \t]*[\n*•-])/gu;
 
 function findSentences(text: string): Finding[] {
@@ -250,7 +250,7 @@ function findSentences(text: string): Finding[] {
   });
 }
 
-/** A match in the middle of a sentence may hide one that opens inside it, so each word may be the first. */
+/** A match that starts in mid-sentence may overlap one that opens a sentence, so the search resumes one character on. */
 function openingMatches(text: string, pattern: RegExp, known: Known): Finding[] {
   const found: Finding[] = [];
   pattern.lastIndex = 0;
@@ -273,14 +273,14 @@ function toLiteral(words: string): string {
     .replace(/ /gu, '\\s{1,9}');
 }
 
-/** Small letters without accents. As long as the text. */
+/** Lower case without accents, of the same length as the text. */
 function plain(text: string): string {
   const bare = unaccented(text);
   const small = bare.toLowerCase();
   return small.length === bare.length ? small : bare.replace(/[A-Z]/gu, (letter) => letter.toLowerCase());
 }
 
-/** Accents change no word that is looked for, and must not hide one. As long as the text. */
+/** Removes accents, which must not hide a word that is looked for. The length stays. */
 function unaccented(text: string): string {
   return text.replace(/\P{ASCII}/gu, (one) => {
     const bare = one.normalize('NFKD').replace(/\p{M}/gu, '');

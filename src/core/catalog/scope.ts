@@ -1,13 +1,13 @@
 /**
- * Which part of a catalogue a caller sees. Everything after this step works on a view, so nothing later can
- * leak another user's tool, or offer one that allow and deny lists, origin or availability take away.
+ * Decides which part of a catalogue a caller sees. All later steps work on a view, so they can neither leak another
+ * user's tool, nor offer one that allow and deny lists, origin or availability exclude.
  */
 import { keepLatest } from '../kept.js';
 import { type Catalog, fingerprintOf } from './catalog.js';
 import type { Tool } from './tool.js';
 
 export interface ScopeRequest {
-  /** Sees the system tools and those private to this user. Without it: system tools only. */
+  /** The view holds the system tools and those private to this user. Without it: system tools only. */
   user?: string | undefined;
   allow?: readonly string[] | undefined;
   deny?: readonly string[] | undefined;
@@ -15,18 +15,18 @@ export interface ScopeRequest {
 }
 
 export interface View {
-  /** In the catalogue's order; a user's own tool stands at its own place, not at the hidden one's. */
+  /** In the catalogue's order; a user's own tool keeps its own place, not that of the tool it replaces. */
   readonly tools: readonly Tool[];
   readonly byName: ReadonlyMap<string, Tool>;
   readonly fingerprint: string;
 }
 
-/** Takes tools away on top of the lists, for example by a policy. Must be stable for one caller. */
+/** Excludes more tools than the lists do, for example by a policy. Must give one caller the same answer each time. */
 export type ToolFilter = (tool: Tool, request: ScopeRequest) => boolean;
 
 const MAX_CACHED_VIEWS = 64;
 
-/** The views of one catalogue; equal requests get the same object, so prompts made from it can be kept. */
+/** The views of one catalogue; equal requests get the same object, so prompts made from it can be cached. */
 export function createScope(catalog: Catalog, filter?: ToolFilter): (request: ScopeRequest) => View {
   const owners = new Set(catalog.tools.flatMap((tool) => (tool.scope === 'system' ? [] : [tool.scope.user])));
   const byKey = new Map<string, View>();

@@ -1,6 +1,6 @@
 /**
- * A tool as the rest of Winnow sees it. Entries are parsed here once; inside, a `Tool` is trusted.
- * `inputSchema` is the schema as its author wrote it; `schema/normalise.ts` makes what a model is shown.
+ * A tool as the rest of Winnow sees it. Entries are parsed here once, and all other code trusts a `Tool`.
+ * `inputSchema` is the schema as its author wrote it; `schema/normalise.ts` makes the form that a model is shown.
  */
 import { z } from 'zod';
 import { findSlips } from '../nearest-name.js';
@@ -15,12 +15,12 @@ export { RISKS, type Risk };
 export const TOOL_TYPES = ['mcp', 'builtin', 'skill'] as const;
 export type ToolType = (typeof TOOL_TYPES)[number];
 
-/** More in a description, or in a list of words together, is refused: it is a mistake or an attack. */
+/** A longer description or list of words (counted together) is refused: it is a mistake or an attack. */
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const MAX_TITLE_CHARACTERS = 1_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** As people see it: hidden characters would be read by models alone. */
+/** A text without hidden characters, which only models would read. */
 const text = z.string().overwrite(visibleText);
 const names = z.array(text.min(1)).readonly().default([]);
 const words = z
@@ -31,7 +31,7 @@ const words = z
   .readonly()
   .default([]);
 const record = z.record(z.string(), z.unknown());
-/** Schemas in the wild are messy: refused is only what nothing can be made of. */
+/** Real schemas are often flawed: only unusable ones are refused. */
 const schema = record
   .refine(({ type = 'object' }) => [type].flat().every((name) => typeof name === 'string'), {
     path: ['type'],
@@ -43,7 +43,7 @@ const schema = record
   })
   .overwrite(withVisibleTexts);
 
-/** Only what is written for readers changes: values of an enum, a pattern or a default are what a tool takes. */
+/** Cleans only texts for readers: an enum's values, a pattern or a default are what the tool accepts. */
 function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
   const { title, description } = node;
   const texts = {
@@ -53,7 +53,7 @@ function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
   return mapChildren({ ...node, ...texts }, ({ value }) => (isObject(value) ? withVisibleTexts(value) : value));
 }
 
-/** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
+/** One entry of a catalogue, as a source gives it. Unknown keys go to `metadata`. */
 const toolEntrySchema = z.object({
   name: z
     .string()
@@ -77,9 +77,9 @@ const toolEntrySchema = z.object({
   keywords: words,
   aliases: words,
   examples: words.describe(
-    'What people say who look for the tool, in their words; a few help a search more than many keywords. No model is shown them.',
+    'Requests in the words of people who need the tool; a few help a search more than many keywords. Models do not see them.',
   ),
-  alwaysLoad: z.boolean().default(false).describe('Handed on with every selection.'),
+  alwaysLoad: z.boolean().default(false).describe('Part of every selection.'),
   relatedTools: names.describe('Companions: chosen whenever this tool is.'),
   preconditions: names,
   origin: z.string().optional().describe('Where the tool comes from: a file, a server, a folder.'),
@@ -122,10 +122,10 @@ export function renderIssue({ entry, name, message }: EntryIssue): string {
   return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
 }
 
-export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
+type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
 
 /**
- * Unknown -> Tool. A wrong entry is a value with its issues, never an exception: the source decides
+ * Parses an entry into a tool. An invalid entry gives its issues, never an exception: the source decides
  * whether it is left out (the default) or fatal (`--strict`).
  */
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
@@ -152,7 +152,7 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
   return { ok: true, tool, issues };
 }
 
-/** Fields whose texts hold, somewhere inside, what people do not see. A schema's values may hold it: nobody takes it out. */
+/** Fields with hidden characters somewhere in their texts. Values in a schema may have them and are not cleaned. */
 function hiddenFieldsOf(entry: Readonly<Record<string, unknown>>): string[] {
   const cleaned = toolEntrySchema.shape;
   return Object.entries(entry).flatMap(([field, value]) => {
@@ -169,12 +169,12 @@ function hidesInSchema(node: JsonSchema): boolean {
 }
 
 const KEYS = Object.keys(toolEntrySchema.shape);
-/** Of the Model Context Protocol; two of them say what risk a tool has. */
+/** Hints of the Model Context Protocol; two of them give a tool's risk. */
 const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
-/** Of the letters: a short word with one letter changed is another word (`scopes`, `disk`). */
+/** Share of the letters: a short word with one letter changed is another word (`scopes`, `disk`). */
 const MAX_KEY_SLIPS = 0.14;
 
-/** Keys that nothing reads. All others are their author's business. */
+/** Warns of probably misspelt keys. Other unknown keys are their author's business. */
 function describeSlips(entry: unknown): string[] {
   const { annotations } = objectOf(entry);
   const ofHints = findSlips(objectOf(annotations), HINTS, MAX_KEY_SLIPS);

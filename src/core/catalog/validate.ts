@@ -1,6 +1,6 @@
 /**
- * Checks values against the schemas of tools by ajv. Nothing is coerced, filled in or fetched. What is wrong is told as
- * sentences that a person, or a model that is asked to repair, can act on.
+ * Checks values against the schemas of tools with ajv. Nothing is coerced, filled in or fetched. Issues are sentences that a
+ * person, or a model that is asked to repair, can act on.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -14,26 +14,26 @@ import { pointerParts, weightOf } from './schema/paths.js';
 import { createSafePattern, createStepBudget, isRegExp, type StepBudget } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
-export type CheckResult = { ok: true } | { ok: false; issues: string[] };
+type CheckResult = { ok: true } | { ok: false; issues: string[] };
 
-/** A place inside the value that is not known yet: wholly, or a text of which a part is put in later. */
+/** A place in the value that is not known yet: all of it, or part of a text that is inserted later. */
 export interface OpenPlace {
   readonly path: readonly (string | number)[];
   readonly isWhole: boolean;
 }
 
-/** @param open what depends on these places is not judged. Default: none */
-export type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
+/** @param open places that are not known yet: what depends on them is not checked. Default: none */
+type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
 
 /**
  * A check of any value. Patterns: see `schema/safe-pattern.ts`. The formats `time` and `date-time` need no time zone and
- * no seconds; unknown formats are ignored. Where the schema can't be compiled any object passes.
+ * no seconds; unknown formats are ignored. If the schema can't be compiled, any object passes.
  */
 export function createValidator(schema: JsonSchema): Check {
   return compile(normaliseSchema(schema).schema);
 }
 
-/** The check of a tool's arguments, compiled once a tool. They are an object, whatever its schema says. */
+/** The check of a tool's arguments, compiled once per tool. They must be an object, whatever its schema says. */
 export const validatorFor = oncePer((tool: Tool): Check => {
   const { schema } = normaliseSchema(tool.inputSchema);
   const types = typesOf(schema);
@@ -50,17 +50,17 @@ function compile(schema: JsonSchema): Check {
   }
 }
 
-/** Takes about a tenth of a second. Arguments take some hundred steps; a result of 1 MiB takes about a third of it. */
+/** Steps that take about 0.1 s. Arguments need some hundred; a result of 1 MiB needs about a third of these. */
 const MOST_WORK = 2 ** 18;
 const STEPS = 'x-winnow-steps';
 
-/** What a node asks of a value: comparisons with what it lists, and of each part of the value. */
+/** Steps of one schema node: `own` for what it lists, and `each` for every part of the value. */
 interface Steps {
   readonly own: number;
   readonly each: number;
 }
 
-/** Each node counts its steps as it is tried: references in forms can double them with each level of the value. */
+/** Makes each node count its steps at run time: references inside `anyOf` can double them with each level of the value. */
 function withSteps(node: JsonSchema): JsonSchema {
   const { properties, patternProperties, required = [], enum: values = node.const } = node;
   const listed = values === undefined ? 0 : weightOf(values);
@@ -78,9 +78,9 @@ function spend(work: StepBudget, steps: number): true {
 }
 
 /**
- * One for each check: ajv holds all that it has compiled for as long as it lives, and tools come with requests and go.
- * `verbose` puts schema and data into errors, for readable issues. Without `optimize` a check compiles in half the time
- * and judges as fast. `ownProperties`: an argument may be called `constructor`. The patterns of one check share the budget.
+ * One instance per check: ajv keeps all that it has compiled, and tools come and go with requests. `verbose` puts schema and
+ * data into errors, for readable issues. Without `optimize` a check compiles in half the time and runs as fast.
+ * `ownProperties`: an argument may be called `constructor`. The patterns of one check share one budget.
  */
 function createCompiler() {
   const [patterns, work] = [createStepBudget(), { left: MOST_WORK }];
@@ -92,24 +92,24 @@ function createCompiler() {
   const more = { strict: false, validateSchema: false, meta: false, ownProperties: true, logger: false } as const;
   const ajv = new Ajv2020({ ...more, allErrors: true, verbose: true, code });
   ajvFormats.default(ajv);
-  // Its own compares each element with each other.
+  // The built-in keyword compares each element with every other.
   ajv.removeKeyword('uniqueItems');
   const compareAll = (isAsked: boolean) => uniqueItems(isAsked, work);
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: compareAll, errors: true });
   const count = ({ own, each }: Steps, value: unknown) => spend(work, own + each * sizeOf(value));
   ajv.addKeyword({ keyword: STEPS, before: '$ref', schemaType: 'object', validate: count, errors: false });
-  // Tool authors mean clock times and local dates; RFC 3339 wants a time zone and seconds.
+  // Tool authors mean clock times and local dates; RFC 3339 requires a time zone and seconds.
   const time = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$`;
   const dateTime = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[t ]${time}`, 'i');
   ajv.addFormat('time', new RegExp(`^${time}`, 'i'));
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
   ajv.addFormat('regex', isRegExp);
-  // The package's own takes time by the square of a text's length.
+  // The package's own format takes time quadratic in the text's length.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text));
   return { ajv, patterns, work };
 }
 
-/** Parts of a value without what is inside of them; a long text counts for several. */
+/** Direct parts of a value; a long text counts for several. */
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return weightOf(value);
   return 1 + (Array.isArray(value) ? value : Object.keys(value)).length;
@@ -151,7 +151,7 @@ function toCheck(validate: ValidateFunction, { patterns, work }: Record<'pattern
     try {
       if (validate(value)) return { ok: true };
     } catch (error) {
-      // A schema that refers to itself without end, or a value nested too deeply.
+      // The work limit, a schema with endless recursion, or a value nested too deeply.
       if (!(error instanceof RangeError)) throw error;
       return { ok: false, issues: [work.left < 0 ? TOO_MUCH_WORK : '(arguments): nested too deeply to be checked'] };
     }
@@ -160,7 +160,7 @@ function toCheck(validate: ValidateFunction, { patterns, work }: Record<'pattern
   };
 }
 
-/** All below what is not known, the form of a text of which a part is not, and whether it differs from the others. */
+/** Errors at or below an unknown value, about the form of a partly known text, or about its equality to others. */
 function dependsOn({ instancePath, keyword }: ErrorObject, { path, isWhole }: OpenPlace): boolean {
   const [place, list] = [pointerOf(path), pointerOf(path.slice(0, -1))];
   if (keyword === 'uniqueItems' && instancePath === list) return true;
@@ -177,15 +177,15 @@ const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be che
 const MAX_ISSUES = 20;
 const MAX_ERRORS = 200;
 const MAX_LISTED = 40;
-/** Say only that something below them is wrong, which the other issues tell. */
+/** These only say that something below them is wrong; other issues give the details. */
 const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
 
 type Test = (error: ErrorObject) => boolean;
 
 function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
-  const told = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
-  const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));
-  const known = (facts.length > 0 ? facts : told).filter((error) => !isOpen(error));
+  const relevant = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
+  const details = relevant.filter(({ keyword }) => !SUMMARIES.has(keyword));
+  const known = (details.length > 0 ? details : relevant).filter((error) => !isOpen(error));
   const lines = [...new Set(known.map(renderIssue))];
   const more = errors.length > MAX_ERRORS && lines.length > 0 ? errors.length - MAX_ERRORS : 0;
   if (lines.length <= MAX_ISSUES && more === 0) return lines;
@@ -225,8 +225,8 @@ function listed(values: readonly unknown[]): string {
 }
 
 /**
- * A value that fits none of several forms fails in each of them. Only the form that it comes nearest to is worth telling;
- * where it is of the wrong kind for all, one line with all kinds.
+ * A value that fits none of several forms has errors in each. Keeps the errors of the nearest form only; if its type is
+ * wrong for all forms, one line lists all types.
  */
 function withoutHopelessForms(errors: readonly ErrorObject[], isOpen: Test): ErrorObject[] {
   return errors
@@ -237,7 +237,7 @@ function withoutHopelessForms(errors: readonly ErrorObject[], isOpen: Test): Err
         const isOf = forms.map((form, index) => isOfForm(choice, form, index));
         const branches = isOf.map((isOfIt) => left.filter(isOfIt));
         const all = branches.flat();
-        // A form of which only what is not known is wrong may hold.
+        // A form may still fit if only unknown parts violate it.
         const holds = branches.some((branch, place) => branch.every(isOpen) && errors.some(isOf[place] ?? isOpen));
         if (holds) return left.filter((other) => other !== choice && !all.includes(other));
         if (all.length === 0) return left;

@@ -1,30 +1,30 @@
 /**
- * Reads the model's next-token probabilities along the trie of names, best first: out come the likeliest names with
- * their probabilities. No name can be wrong and no JSON broken, and the whole distribution counts, not one sample.
+ * Finds the likeliest names and their probabilities by a best-first search of a trie, with next-token probabilities. Names
+ * and JSON are always valid, and the result uses the whole distribution instead of one sample.
  */
 import type { Token, TokenReader } from './model.js';
 
 export interface TrieNode {
-  /** What leads here: one token, or the several that end a name (a quote alone, or a quote with what may follow). */
+  /** Tokens that lead here: one, or all that can end a name (a quote alone, or a quote with what may follow). */
   readonly tokens: readonly Token[];
   /** `null`: the end of a name. */
   readonly edges: Map<Token | null, TrieNode>;
   name?: string;
 }
 
-/** Tokens with which a JSON string can end, and those that may stand behind a number or a word; only whole tokens count. */
+/** Texts that can end a JSON string, and those that can follow a number or a word; only single tokens are used. */
 const ENDS = {
   string: ['"', '",', '"]', '"]}', '"],', '"}', '"}}', '"},'],
   plain: [',', '}', ']', '},', '}}', ']}', '],', ' }', ' ]', '\n'],
 } as const;
 
-/** A text to choose, and how it ends: as a JSON string, as a number or word, or where its last token ends. */
+/** A text to choose, and how it ends: like a JSON string, like a number or word, or with its own last token. */
 export interface Choice {
   readonly text: string;
   readonly ends: keyof typeof ENDS | 'itself';
 }
 
-/** Of names inside quotation marks. */
+/** A trie of names inside quotation marks. */
 export function createNameTrie(names: readonly string[], reader: Pick<TokenReader, 'tokenize'>): TrieNode {
   return createChoiceTrie(
     names.map((text) => ({ text, ends: 'string' })),
@@ -32,7 +32,7 @@ export function createNameTrie(names: readonly string[], reader: Pick<TokenReade
   );
 }
 
-/** @param choices each text once; none that ends `itself` begins another one */
+/** @param choices with distinct texts; a text that ends `itself` is no prefix of another */
 export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenReader, 'tokenize'>): TrieNode {
   const closings = (kind: keyof typeof ENDS) =>
     ENDS[kind]
@@ -61,11 +61,11 @@ export interface RankedName {
 
 export interface RankOptions {
   names: number;
-  /** Most questions to the model; each costs the time of one token or a few. */
+  /** Most evaluations by the model; each takes the time of one or a few tokens. */
   maxSteps: number;
-  /** Branches below this probability are not opened: they can't change the result much. */
+  /** Branches below this probability are not expanded: they can't change the result much. */
   minProbability: number;
-  /** What stands in the answer before the name that is asked for: names already given. Default: nothing. */
+  /** Tokens of the answer before the name: the names already given. Default: none. */
   start?: readonly Token[];
 }
 
@@ -75,7 +75,7 @@ interface Branch {
   probability: number;
 }
 
-/** Best first; at most `names`, fewer where the steps or the probability ran out. */
+/** Best first; at most `names`, fewer if the search reaches `maxSteps` or `minProbability`. */
 export async function rankNames(trie: TrieNode, reader: TokenReader, options: RankOptions): Promise<RankedName[]> {
   const open: Branch[] = [skipForced({ node: trie, path: options.start ?? [], probability: 1 })];
   const ranked: RankedName[] = [];
@@ -96,7 +96,7 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
   return ranked;
 }
 
-/** How likely one name of the trie is among all. It costs a question wherever the name has an alternative. */
+/** Probability of one name among all of the trie. Costs one evaluation wherever the name has an alternative. */
 export async function probabilityOf(
   name: string,
   trie: TrieNode,

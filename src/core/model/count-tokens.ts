@@ -1,25 +1,25 @@
 /**
- * Tokens of texts and tools. Without a tokenizer at hand the number is an estimate, meant to be a little high, since
- * budgets are cut by it: 5 to 20 % above o200k_base on tool lists in JSON, English and Chinese. A real tokenizer
- * (gpt-tokenizer) takes 0.5 s and 67 MB to load, and the server's own may be another anyway.
+ * Counts tokens of texts and tools. Without a tokenizer the number is an estimate, meant to be a little high, since
+ * budgets depend on it: 5 to 20 % above o200k_base on tool lists in JSON, English and Chinese. A real tokenizer
+ * (gpt-tokenizer) takes 0.5 s and 67 MB to load, and the server may use a different one anyway.
  */
 import type { Tool } from '../catalog/tool.js';
 import { keepLatest, oncePer } from '../kept.js';
 import type { Model } from './model.js';
 
-/** Roughly what byte-pair tokenizers cut at: words, three digits, runs of space or of punctuation. */
+/** Roughly the pieces of byte-pair tokenizers: words, three digits, runs of space or of punctuation. */
 const PIECE = /\p{L}[\p{Ll}\p{M}]*|\p{N}{1,3}|[^\S\n]{2,}|\n+|[^\p{L}\p{N}\s]{1,3}/gu;
 const LETTERS = /\p{L}/u;
-/** Longer words are cut further, into pieces of about six letters. */
+/** Longer words are split into pieces of about six letters. */
 const WHOLE_WORD_LETTERS = 8;
 const LETTERS_A_FURTHER_TOKEN = 6;
 
-/** Long texts come again: the instructions and summaries that every request begins with. */
+/** Long texts are cached, since every request begins with the same instructions and summaries. */
 const LONG_CHARACTERS = 1000;
 const MAX_KEPT = 32;
 const kept = new Map<string, number>();
 
-/** Estimated tokens; 0 for the empty text only. Scripts without case, such as Chinese, count one a character. */
+/** Estimated tokens; 0 for the empty text only. Scripts without case, such as Chinese, count one per character. */
 export function estimateTokens(text: string): number {
   if (text.length < LONG_CHARACTERS) return scan(text);
   const tokens = kept.get(text) ?? scan(text);
@@ -37,8 +37,8 @@ function scan(text: string): number {
 }
 
 /**
- * Counts what a tool costs in tokens of a model; once a model and tool.
- * @param textOf the form that the tool is sent in
+ * Counts the tokens of a tool for a model, once per model and tool.
+ * @param textOf the text in which the tool is sent
  */
 export function createToolTokens(textOf: (tool: Tool) => string): (model: Model) => (tool: Tool) => number {
   return oncePer((model) => oncePer((tool) => model.countTokens(textOf(tool))));

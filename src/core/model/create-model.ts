@@ -1,4 +1,4 @@
-/** Settings -> a model: an endpoint where one is set, else the embedded one. What is not used is not even loaded. */
+/** Makes a model from settings: an endpoint if one is set, else the embedded model. Unused code is not loaded. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { WinnowError } from '../errors.js';
@@ -7,25 +7,25 @@ import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
 import type { EnsureModelOptions } from './store/model-file.js';
 
-/** What the model has no use for is without effect, which `onNotice` is told. */
+/** Settings that the model does not use have no effect; `onNotice` reports them. */
 export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
   /** An OpenAI-compatible endpoint; with it nothing local is loaded or downloaded. */
   baseUrl?: string | undefined;
   model?: string | undefined;
   modelFile?: string | undefined;
-  /** Endpoint: longest time of one call with its retries, in milliseconds. Default: 60,000. */
+  /** Endpoint: longest time of one call including retries, in milliseconds. Default: 60,000. */
   callTimeoutMs?: number | undefined;
-  /** Local model. Default: the cores that are there. */
+  /** Local model: number of threads. Default: the available cores. */
   threads?: number | undefined;
 }
 
 export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' | 'onNotice' | 'signal'> {
-  /** A local model that is open here already, with the same file, context and threads, is shared. Default: none is. */
+  /** Shares open local models with the same file, context and threads. Default: none are shared. */
   localModels?: LocalModels | undefined;
 }
 
 /**
- * The model of an endpoint where `baseUrl` is set, else the local one.
+ * The model of an endpoint if `baseUrl` is set, else the local one.
  * @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled`
  * @example
  * const local = await createModel({});
@@ -48,7 +48,7 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
   const { importLibrary } = await import('./embedded/runtime.js');
   const { cacheFolder, ensureModel } = await import('./store/model-file.js');
-  // Before a gigabyte is fetched that could not be used.
+  // Fails here if the runtime is missing, before a gigabyte is downloaded.
   await importLibrary();
   const modelFile = resolve(file ?? (await ensureModel({ name: model, ...pull })).path);
   const weights = { modelFile, contextTokens, threads };
@@ -57,7 +57,7 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   return localModels ? localModels.open(JSON.stringify(weights), load) : load();
 }
 
-/** Local models that are open. Who asks for the same weights shares the model, and the last who closes it ends it. */
+/** Open local models. Callers with the same weights share a model, and the last one to close it frees it. */
 export interface LocalModels {
   /** @param key equal for the same weights, opened in the same way */
   open(key: string, load: () => Promise<Model>): Promise<Model>;

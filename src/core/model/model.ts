@@ -1,5 +1,5 @@
 /**
- * The seam between Winnow and a language model. Selection and planning know only this file; the two
+ * The interface between Winnow and a language model. Selection and planning use only this file; the two
  * implementations (`openai/`, `embedded/`) pass one contract suite.
  */
 import type { JsonSchema } from '../catalog/tool.js';
@@ -9,33 +9,33 @@ export type Stage = 'selection' | 'planning';
 
 /**
  * `system` is the stable part: byte-identical between requests on the same tools, so that a model server
- * reads it once. `user` holds all that changes.
+ * can cache it. `user` has all that changes.
  */
 export interface Prompt {
   readonly system: string;
   readonly user: string;
-  /** What `user` begins with where that is stable, too: a model in process keeps it as it keeps `system`. */
+  /** The beginning of `user` if that is stable, too: the embedded model caches it like `system`. */
   readonly lead?: string;
 }
 
-/** What a call is for. It changes no answer: it is what the call log says of it. */
+/** Describes a call in the call log. It does not change the answer. */
 export interface CallAbout {
   readonly module: string;
   readonly promptName: string;
   readonly promptHash: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly requestId?: string;
-  /** The caller's session, so that its requests can be found together. */
+  /** The caller's session, which groups its requests. */
   readonly session?: string | undefined;
-  /** Names of arguments marked secret: their values in the answer and in the changing part of the prompt are masked. */
+  /** Names of secret arguments: the log masks their values in the answer and in the changing part of the prompt. */
   readonly secretNames?: readonly string[];
 }
 
 export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames'>;
 
-/** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
+/** Counts by the server, or by the tokenizer of the embedded model. All but `calls` in tokens. */
 export interface Usage {
-  /** Model calls, with failed ones and repairs. */
+  /** Model calls, including failed ones and repairs. */
   calls: number;
   read: number;
   cached: number;
@@ -50,54 +50,54 @@ interface ModelRequest {
 
 export interface CompletionRequest extends ModelRequest {
   stage: Stage;
-  /** The answer is decoded under this schema where the server can; the caller checks it all the same. */
+  /** Constrains decoding if the server supports it; callers validate the answer in any case. */
   schema?: { name: string; schema: JsonSchema };
   maxTokens: number;
 }
 
 export interface Completion {
   text: string;
-  /** `length`: cut at `maxTokens` or at the end of the context. `loop`: cut where the text only repeats itself. */
+  /** `length`: cut at `maxTokens` or at the end of the context. `loop`: cut since the text only repeated itself. */
   finish: 'stop' | 'length' | 'loop';
   usage: Usage;
-  /** Per written token, where the server gives them: its text and natural-log probability. */
+  /** Text and natural-log probability of each written token, if the server gives them. */
   logprobs?: readonly { text: string; logprob: number }[];
 }
 
-/** Of the reader's own vocabulary: its number, or its text where the vocabulary is out of reach. The same in every process. */
+/** A token of the reader's vocabulary: its number, or its text if numbers are unavailable. The same in every process. */
 export type Token = number | string;
 
 export interface LikelyToken {
   readonly token: Token;
-  /** What it writes; empty for a token that ends the answer. */
+  /** Its text; empty for a token that ends the answer. */
   readonly text: string;
-  /** Among all tokens, between 0 and 1. */
+  /** Probability among all tokens, from 0 to 1. */
   readonly probability: number;
 }
 
-/** Reads next-token probabilities after a raw prompt: the ground of selection by rank and of plans by deciding. */
+/** Reads next-token probabilities after a raw prompt, for selection by rank and plans by deciding. */
 export interface TokenReader {
-  /** The tokens of a text as it stands inside the answer. */
+  /** The tokens of a text inside the answer. */
   tokenize(text: string): Token[];
   /**
    * Natural-log weights of `candidates` as the token after prompt, opening and `path`, in their order.
    * Comparable with each other within one call; no normalisation is promised.
    */
   weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
-  /** The likeliest tokens after prompt, opening and `path`, best first; at least the first is there. */
+  /** The likeliest tokens after prompt, opening and `path`, best first; at least one. */
   likeliest(path: readonly Token[], count: number): Promise<readonly LikelyToken[]>;
   usage(): Usage;
   /**
-   * Must be called once; gives the place in the queue back.
-   * @param found what was made of the weights, for the call log
+   * Must be called once; frees the place in the queue.
+   * @param found the result of the reading, for the call log
    */
   close(found?: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export interface ReaderRequest extends ModelRequest {
-  /** The answer as it is opened for the model, for example `{"selected_tools": ["`. */
+  /** The beginning of the answer, which the model continues, for example `{"selected_tools": ["`. */
   opening: string;
-  /** To which the tokens count. Default: `selection`. */
+  /** The stage whose usage counts the tokens. Default: `selection`. */
   stage?: Stage | undefined;
 }
 
@@ -106,35 +106,35 @@ export interface ModelLimits {
   /** Most values in an enum of a response schema, and most characters of all values when there are over 250. */
   enumValues: number;
   enumCharacters: number;
-  /** Most tools of which the server takes schemas in one request. */
+  /** Most tools whose schemas the server accepts in one request. */
   tools: number;
 }
 
-/** Values as JSON writes them, by keys that hold no text of a prompt. */
+/** JSON values by keys that contain no text of a prompt. */
 export interface Readings {
   get(key: string): unknown;
-  /** A disk that refuses costs the keeping, never the request. */
+  /** Never throws: if the disk fails, the value is only kept in memory. */
   set(key: string, value: unknown): void;
 }
 
 export interface Model {
-  /** Names the model in logs, results and cache keys; changes when the weights do. Holds no address of a server. */
+  /** Names the model in logs, results and cache keys; changes with the weights. Contains no server address. */
   readonly id: string;
   readonly limits: ModelLimits;
-  /** The way of answering that suits it best when the caller says `auto`. */
+  /** The way of answering used when the caller says `auto`. */
   readonly preferredAnswer: 'rank' | 'list';
   /**
    * @throws WinnowError `model_unavailable`, `model_refused`, `model_failed`, `model_timeout`,
-   * `context_exceeded`, `cancelled`. The error's details carry `usage` where tokens were spent.
+   * `context_exceeded`, `cancelled`. The error's details have `usage` if tokens were spent.
    */
   complete(request: CompletionRequest): Promise<Completion>;
-  /** Absent where next-token probabilities for a raw prompt can't be had. Errors as for `complete`. */
+  /** Absent if the model gives no next-token probabilities for raw prompts. Errors as for `complete`. */
   openReader?(request: ReaderRequest): Promise<TokenReader>;
-  /** What was read of prompts without a request, where it outlives the process. */
+  /** Persistent results for prompts that contain no request. */
   readonly readings?: Readings | undefined;
-  /** By the model's own tokenizer, else an estimate. */
+  /** Counts with the model's own tokenizer, else estimates. */
   countTokens(text: string): number;
-  /** Gives memory and connections back. Idempotent. */
+  /** Frees memory and connections. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -155,18 +155,18 @@ export function sumUsage(one: Usage, other: Usage): Usage {
   return total;
 }
 
-/** The same error, its details telling what was spent until then, by stage where several had a part. */
+/** The same error with the usage so far in its details, by stage if there are several. */
 export function withUsage(error: WinnowError, usage: Usage | Readonly<Record<Stage, Usage>>): WinnowError {
   const { code, message, issues, details, cause } = error;
   return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
 }
 
-/** Tokens that a failed call spent, where the error tells; else one call. */
+/** The usage of a failed call from its error's details; else one call. */
 export function spentUsage(error: unknown): Usage {
   return { ...noUsage(), calls: 1, ...Object(error instanceof WinnowError ? error.details.usage : undefined) };
 }
 
-/** Awaits a call. Where it fails, what it spent is counted all the same. */
+/** Awaits a call. If it fails, adds what it spent to `usage`. */
 export async function countFailed<T>(call: Promise<T>, usage: Usage): Promise<T> {
   try {
     return await call;
@@ -176,13 +176,13 @@ export async function countFailed<T>(call: Promise<T>, usage: Usage): Promise<T>
   }
 }
 
-export interface WrappedCalls {
+interface WrappedCalls {
   complete: Model['complete'];
-  /** Called only where the inner model has readers; `open` opens one of them. */
+  /** Called only if the inner model has readers; `open` opens one. */
   openReader(request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader>;
 }
 
-/** A model in front of another, for caches and budgets: it answers for the inner one, and is the same in all else. */
+/** Wraps a model, for caches and budgets: replaces its calls and keeps everything else. */
 export function wrapModel(model: Model, { complete, openReader }: WrappedCalls): Model {
   const { id, limits, preferredAnswer, readings } = model;
   const open = model.openReader?.bind(model);
@@ -191,7 +191,7 @@ export function wrapModel(model: Model, { complete, openReader }: WrappedCalls):
   return open ? { ...outer, openReader: (request) => openReader(request, open) } : outer;
 }
 
-/** What came of a call; of a reader, when it closes, with what was found. */
+/** The outcome of a call; for a reader, at its close, with its result. */
 export interface CallEnd {
   readonly completion?: Completion;
   readonly reading?: Readonly<Record<string, unknown>>;
@@ -199,7 +199,7 @@ export interface CallEnd {
   readonly usage: Usage;
 }
 
-/** The model, and each call of it watched: `begin` is told of its beginning, what it returns of its end. */
+/** Observes each call of a model: `begin` is called at its start, and the function it returns at its end. */
 export function watchModel(
   model: Model,
   begin: (request: CompletionRequest | ReaderRequest) => (end: CallEnd) => void,

@@ -1,6 +1,6 @@
 /**
- * Complete, parse, and repair once with the parser's own words: the one loop around every answer of a model.
- * What the model does wrong comes back as a value; errors of the server go through.
+ * The loop around every answer of a model: complete, parse, and repair once with the issues of the parser.
+ * Mistakes of the model are returned as a value; errors of the server are thrown.
  */
 import { orUndefined } from '../errors.js';
 import type { NamedPrompt } from '../prompts/prompts.js';
@@ -8,17 +8,17 @@ import { addUsage, type Completion, type CompletionRequest, countFailed, type Mo
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
 
-export interface StructuredRequest<T> {
+interface StructuredRequest<T> {
   model: Model;
   request: CompletionRequest;
   parse: (completion: Completion) => Parsed<T>;
   repair: NamedPrompt<'repair'>;
   usage: Usage;
-  /** Told when a repair begins, with the problems. */
+  /** Called when a repair begins, with the issues. */
   onRepair?: (issues: readonly string[]) => void;
 }
 
-/** The first usable answer is the answer; one that is not is repaired once, with all its problems. */
+/** Returns the first usable answer; an unusable one is repaired once, with all its issues. */
 export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
   const { completion, parsed } = await attempt(asked, asked.request);
   if (parsed.ok) return parsed;
@@ -36,10 +36,10 @@ async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request
 }
 
 /**
- * The JSON value of an answer: bare, fenced, or with prose around it. Of several the last that fits, since drafts come first;
- * what a reasoning model thought before it is no answer. Nothing is mended inside it.
+ * The JSON value of an answer: bare, fenced, or with prose around it. Of several values the last that fits counts, since
+ * drafts come first. The thoughts of a reasoning model are skipped. Invalid JSON is not corrected.
  *
- * @param fits whether a value has the form that was asked for; where none has, the last is read, so that its problems are told
+ * @param fits whether a value has the requested form; if none has, the last is returned, so that its issues are reported
  */
 export function readJson(text: string, fits: (value: unknown) => boolean = () => true): Parsed<unknown> {
   const answer = withoutThoughts(text).trim();
@@ -60,10 +60,10 @@ function withoutThoughts(text: string): string {
   return /^\s*<think>/u.test(text) ? '' : text;
 }
 
-/** Where JSON may begin: `[1]` and `${s1.id}` in prose are many, and no value of interest. */
+/** Where JSON may begin. `[1]` and `${s1.id}` are frequent in prose and are not answers. */
 const START = /\{(?=\s*["}])|\[(?=\s*["{[\]])/gu;
 
-/** Each outermost `{...}` or `[...]` that closes: prose may hold brackets too. Nothing behind one that is cut. */
+/** Each outermost closed `{...}` or `[...]`, up to one that is cut: prose may have brackets, too. */
 function balanced(text: string): string[] {
   const found: string[] = [];
   let end = 0;

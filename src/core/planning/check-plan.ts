@@ -1,6 +1,6 @@
 /**
  * A plan that passes this check is valid: its tools were chosen, its arguments pass the tools' own schemas, and its references
- * point back to fields that exist and fit. The check reports all problems together, one a line, each with its path.
+ * point back to fields that exist and fit. The check reports all problems together, one per line, each with its path.
  */
 import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
@@ -37,7 +37,7 @@ export interface DraftStep {
 type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
 
 interface CheckOptions {
-  /** Whether the defaults of the tool's schema fill left-out arguments. Default: false. */
+  /** Whether the defaults of the tool's schema fill omitted arguments. Default: false. */
   defaults?: boolean;
   /** Names of the inputs of a run. Default: a run has none. */
   inputs?: readonly string[] | undefined;
@@ -71,7 +71,7 @@ export function checkPlan(
 /** The check looks each of them up in a schema. */
 const MOST_REFERENCES = 10_000;
 
-/** An upper bound without parsing: counts each text that begins like a reference. */
+/** An upper bound without parsing: counts every possible beginning of a reference. */
 function countReferences(step: DraftStep): number {
   return textsIn(step.arguments).reduce((sum, { text }) => sum + text.split('${').length - 1, 0);
 }
@@ -134,7 +134,7 @@ function listOf({ name, outputSchema }: Tool): Producer {
   return { name, outputSchema: withoutUndefined({ type: 'array', items: outputSchema, $defs, definitions }) };
 }
 
-/** Finds references without `${}`: `s1.code` where the result of s1 has a field `code`, `{{station.code}}` behind `find_station`. */
+/** Finds references without `${}`: `s1.code` if s1's result has a field `code`, `{{station.code}}` after `find_station`. */
 function findBare(text: string, earlier: Earlier): string[] {
   const named = splitIdentifier(/^\{\{([^{}.[]+)[.[][^{}]*\}\}$/u.exec(text)?.[1] ?? '');
   const names = [...earlier.values()].flatMap((producer) => (producer ? splitIdentifier(producer.name) : []));
@@ -189,8 +189,8 @@ function controlProblems(
 }
 
 /**
- * JSON Schema allows unknown properties by default. A model that writes one has made it up, so the check refuses it unless the
- * schema explicitly allows more.
+ * JSON Schema allows unknown properties by default. A model that writes one has invented it, so the check refuses it unless
+ * the schema explicitly allows more.
  */
 function unknownArguments(step: DraftStep, tool: Tool): string[] {
   const { properties, additionalProperties, patternProperties } = tool.inputSchema;
@@ -251,8 +251,8 @@ function typeName(schema: JsonSchema): string {
 }
 
 /**
- * Later steps may depend on an effect without a reference: a debugger must be queried before it is stopped. So a step of high
- * risk waits for all steps before it, and all later ones wait for it; only steps between two such steps may run in parallel.
+ * Steps may depend on an effect without a reference: a debugger must be queried before it is stopped. So a step of high risk
+ * waits for all steps before it, and all later ones wait for it; only steps between two such steps may run in parallel.
  *
  * @returns the steps with these dependencies in `dependsOn`, without transitive ones
  */
@@ -263,7 +263,7 @@ export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, 
   return steps.map((step, place) => {
     const isEffect = tools.get(step.tool)?.risk === 'high';
     const dependsOn = new Set(step.dependsOn);
-    // The latest comes first, since it may wait for the others already.
+    // The latest comes first, since it may already wait for the others.
     for (const id of (isEffect ? [...effect, ...since] : effect).toReversed())
       if (![...dependsOn].some((other) => behind.get(other)?.has(id))) dependsOn.add(id);
     behind.set(step.id, new Set([...dependsOn].flatMap((id) => [id, ...(behind.get(id) ?? [])])));

@@ -22,7 +22,7 @@ const NOTHING_SAID: Said = { times: [], numbers: [], durations: [] };
 
 /**
  * Labels each argument with its source and changes no value. `unknown` marks an identifier, a number or a moment that
- * neither the request nor an earlier step holds.
+ * neither the request nor an earlier step contains.
  */
 export async function groundSteps(
   steps: readonly Step[],
@@ -32,7 +32,7 @@ export async function groundSteps(
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
   const known = { text: spoken, letters: folded(spoken), timeZone };
   const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
-  // Recognizing times and numbers takes longest, so it runs only for values that the request does not hold verbatim.
+  // Recognizing times and numbers takes longest, so it runs only for values that are not in the request verbatim.
   const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
   return isClear ? labelled : labelSteps(steps, tools, { ...known, said: await readSaid(request) });
 }
@@ -87,14 +87,14 @@ function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceNa
   return form !== undefined || isIdentifier(value) ? 'unknown' : 'composed';
 }
 
-/** Whether the text has the number by itself: neither "1504" says 50, nor "10.50" 1050. */
+/** Whether the text has the number as a whole: "1504" does not contain 50, nor "10.50" 1050. */
 function saysNumber(text: string, value: number): boolean {
   const digits = String(value).replaceAll('.', '\\.');
   return new RegExp(`(?<![\\d.,])${digits}(?!\\d|[.,]\\d)`, 'u').test(text);
 }
 
 /**
- * Whether the text holds the value as whole words, whatever stands between its letters and digits: "annual" does not say "ann".
+ * Whether the text has the value as whole words, ignoring all but letters and digits: "annual" does not contain "ann".
  * A value without letters and digits must occur verbatim.
  */
 function saysText({ text, letters }: Known, value: string): boolean {

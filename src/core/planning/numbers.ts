@@ -1,4 +1,4 @@
-/** Numbers that a request says, in words and in digits, by the marks of its language. */
+/** Numbers in a request, in words and in digits, with the separators of its language. */
 import { runInSlices } from '../in-slices.js';
 
 export interface SaidNumber {
@@ -6,7 +6,7 @@ export interface SaidNumber {
   readonly value: number;
 }
 
-/** Languages of which Recognizers-Text reads numbers in words, with its names for them. */
+/** Languages in which Recognizers-Text reads numbers in words, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = {
   en: 'en-us',
   zh: 'zh-cn',
@@ -17,7 +17,7 @@ const CULTURES: Readonly<Record<string, string>> = {
   de: 'de-de',
 };
 
-/** Numbers in words and in digits; those of a day, a time or a duration are none. */
+/** Numbers in words and in digits, except those of a day, a time or a duration. */
 export async function numbersIn(
   pieces: readonly string[],
   language: string,

@@ -1,6 +1,6 @@
 /**
- * The schema of a written plan. Each step has its `tool` as a constant with that tool's arguments, so a server that decodes
- * under schemas can write no wrong argument name.
+ * The schema of a written plan. Each step has its `tool` as a constant with that tool's arguments, so under constrained
+ * decoding no argument name can be wrong.
  */
 import { isObject, mapChildren, objectOf } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
@@ -63,7 +63,7 @@ function withReferences(schema: JsonSchema): JsonSchema {
   );
 }
 
-/** A plain string can hold a reference already; every other schema gets it as an alternative. */
+/** A plain string can already be a reference; every other schema gets the reference as an alternative. */
 function orReference(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const isPlain = schema.type === 'string' && !['enum', 'format', 'pattern', 'const'].some((key) => key in schema);

@@ -40,7 +40,7 @@ export function createPlanningStage(
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
     if (written.kind === 'invalid') throw invalidPlan(written, selection);
-    // Without decoding under the schema, a model may ask for tools although no round is left.
+    // Without constrained decoding, a model may ask for tools although no round is left.
     if (written.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${written.needTools}` };
     if (written.kind === 'plan' && (written.confidence ?? 1) < options.clarifyBelow) {

@@ -14,10 +14,10 @@ export type Root = 'item' | 'input';
 const REFERENCE = compile([]);
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
-/** A wrong reference to a step inside a text: `${steps.s1.a}`, or the form of another template language. */
+/** A malformed reference to a step inside a text: `${steps.s1.a}`, or the syntax of another template language. */
 const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
 const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
-/** A wrong reference as the whole text: `<s1.code>` in any marks, or `${find.id}`, a field of an unnamed step. */
+/** A malformed reference as the whole text: `<s1.code>` in any brackets, or `${find.id}` with an unknown step. */
 const WHOLE_LOOKALIKE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
 /** Plans of the planner have no roots, so their pattern is compiled once. */

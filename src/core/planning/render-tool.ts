@@ -7,7 +7,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { literal, oneLine } from '../visible-text.js';
 
-/** Characters of the types of a result and of the arguments: one huge schema must not push out other tools. */
+/** Character limit for the type of the result, and of the arguments: a huge schema must leave room for other tools. */
 const MAX_RESULT = 2000;
 const MAX_ARGUMENTS = 8000;
 
@@ -30,7 +30,7 @@ export const renderTool = oncePer((tool: Tool): string => {
   return [...lines, ...renderInstructions(tool)].join('\n');
 });
 
-/** Each line has a bar in front, so that it can't pass for a line of the prompt. */
+/** Each line starts with a bar, so that it can't imitate a line of the prompt. */
 function renderInstructions({ instructions }: Tool): string[] {
   if (!instructions) return [];
   return [
@@ -42,7 +42,7 @@ function renderInstructions({ instructions }: Tool): string[] {
   ];
 }
 
-/** Renders optional arguments apart: beside the required ones, a small model fills them in whatever the request says. */
+/** Renders optional arguments separately: among the required ones, a small model fills them in for any request. */
 function renderArguments(input: JsonSchema): string[] {
   const { properties, required, ...rest } = input;
   const names = new Set(Array.isArray(required) ? required : []);
@@ -69,14 +69,14 @@ interface Place {
   readonly root: JsonSchema;
   readonly open: readonly string[];
   readonly comments: boolean;
-  /** Budget of nodes and comments: definitions that refer to one another may unfold without end. */
+  /** Budget of nodes and comments, since definitions that refer to one another can expand endlessly. */
   readonly room: { characters: number };
 }
 
 /** Budget of one rendered type, before it is shortened. */
 const MAX_WRITTEN = 32_000;
 
-/** `{station: string, start?: string}` with comments behind the fields; `root` resolves `$ref`. */
+/** `{station: string, start?: string}` with comments after the fields; `root` resolves `$ref`. */
 export function renderType(
   schema: unknown,
   root: JsonSchema,
@@ -129,7 +129,7 @@ function renderComment(schema: JsonSchema): string {
 const NUMBERS =
   'minimum exclusiveMinimum maximum exclusiveMaximum multipleOf minLength maxLength minItems maxItems'.split(' ');
 
-/** Facts that the type lacks. Nothing is escaped, also where a glob looks like the end of a comment. */
+/** Facts that the type lacks. Nothing is escaped, even if a glob looks like the end of a comment. */
 function factsOf(schema: JsonSchema): string[] {
   const each = isObject(schema.items) ? factsOf(schema.items) : [];
   return [
@@ -143,7 +143,7 @@ function factsOf(schema: JsonSchema): string[] {
   ].filter(Boolean);
 }
 
-/** Some tools write the limits of the number type into their schemas; these say nothing. */
+/** Whether a bound is informative: some schemas only repeat the limits of the number type. */
 function isBound(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }

@@ -13,7 +13,7 @@ export interface SaidTime {
   readonly text: string;
   readonly start: Moment;
   readonly end?: Moment;
-  /** The present: leaving out an optional argument means the same. */
+  /** The present: omitting an optional argument means the same. */
   readonly isNow?: true;
 }
 
@@ -22,7 +22,7 @@ export interface SaidDuration {
   readonly seconds: number;
 }
 
-/** Whether the request names the year of the month; undefined where it names no month, as in "tomorrow" and "at 8 pm". */
+/** Whether the request names the year of the month; undefined if it names no month, as in "tomorrow" and "at 8 pm". */
 export type WithYear = SaidTime & { readonly year: 'said' | 'unsaid' | undefined };
 
 /**
@@ -67,7 +67,7 @@ function inYear({ start, end, ...time }: SaidTime, year: number): SaidTime {
   return { ...time, start: moved(start), ...(end ? { end: moved(end) } : {}) };
 }
 
-/** "On 1 December, from 10 to 11": where the text names one day, its times of day belong to that day. */
+/** "On 1 December, from 10 to 11": if the text names one day, its times of day belong to that day. */
 export function withDay<Read extends { readonly times: readonly SaidTime[]; readonly day?: string | undefined }>(
   read: Read,
 ): Read {
@@ -88,7 +88,7 @@ export function daysOf(times: readonly SaidTime[]): string[] {
   return [...new Set(days.filter((date) => date !== undefined))];
 }
 
-/** "Next Monday to Wednesday": moves an end before the start on by whole weeks. */
+/** "Next Monday to Wednesday": moves an end that precedes the start forward by whole weeks. */
 export function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
   if (!end?.date || !start.date) return end;
   const weeks = Math.ceil((Date.parse(start.date) - Date.parse(end.date)) / (SECONDS.week * 1000));
@@ -105,7 +105,7 @@ export const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 6
 /** One count for each plural form of a language. */
 const COUNTS = [1, 2, 5, 11, 100];
 
-/** The name of a unit beside a count, from Unicode's locale data, in lower case. */
+/** The name of a unit with a count, from Unicode's locale data, in lower case. */
 export function nameOf(unit: string, { language, count }: { language: string; count: number }): string {
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
   return format
@@ -145,7 +145,7 @@ const SPELT =
 const SAMPLE = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|(?<![\d:])\d{2}:\d{2}(?::\d{2})?(?![\d:])/u;
 
 /**
- * The date format that a schema requires; `undefined` where it requires none.
+ * The date format that a schema requires; `undefined` if it requires none.
  *
  * @example formOf({ type: 'string', description: 'start of the window, YYYY-MM-DD HH:mm' }) // 'YYYY-MM-DD HH:mm'
  */
@@ -172,7 +172,7 @@ function namedOffset({ description }: JsonSchema): string | undefined {
   return typeof description === 'string' ? /[+-]\d{2}:\d{2}/u.exec(description)?.[0] : undefined;
 }
 
-/** `mm` means months before the hours, and minutes behind them. */
+/** `mm` means months before the hours, and minutes after them. */
 function normalised(spelt: string): Form {
   const form = spelt
     .replace(/y{4}/gu, 'YYYY')
@@ -239,7 +239,7 @@ function writeMoment(
     .replace(/Z$/u, () => zoneSuffix(timeZone, new Date(`${known}T${time ?? '00:00:00'}Z`)));
 }
 
-/** Of the clock of a zone, on a day or now: `+08:00`, `Z`. */
+/** The UTC offset of a zone, on a day or now: `+08:00`, `Z`. */
 function zoneSuffix(timeZone: string | undefined, at = new Date()): string {
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
   return /[+-](?!00:00)\d\d:\d\d$/u.exec(format.format(at))?.[0] ?? 'Z';
@@ -252,7 +252,7 @@ export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZo
   return `${date} (${weekday}), time zone ${timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }
 
-/** Today in a time zone, YYYY-MM-DD. Default: the zone of this machine. */
+/** Today in a time zone, YYYY-MM-DD. Default: the system's zone. */
 export function dayIn(timeZone: string | undefined): string {
   return new Date().toLocaleDateString('sv-SE', { timeZone });
 }

@@ -20,13 +20,13 @@ export type Written =
       steps: Step[];
       levels: string[][];
       unserved: string[];
-      /** Of the least sure tool or value, between 0 and 1, where probabilities are known. */
+      /** Probability of the least certain tool or value, from 0 to 1, if probabilities are known. */
       confidence?: number;
     }
   | { kind: 'clarification'; question: string; missing: string[]; unserved: string[] }
   | { kind: 'needTools'; needTools: string }
   | { kind: 'unplannable'; reason: string }
-  /** The plan fails the check: a written one also after its repair, a decided one by a fault of Winnow or of a schema. */
+  /** The plan fails the check: a written one even after its repair, a decided one by a fault of Winnow or of a schema. */
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
 interface WriteParts extends Omit<DecideParts, 'view'> {
@@ -75,7 +75,7 @@ export async function writePlan(tools: readonly Tool[], parts: WriteParts): Prom
   return { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) };
 }
 
-/** `null` equals a left-out property: servers with strict schemas write every property of an answer. */
+/** `null` equals an omitted property: servers with strict schemas write every property of an answer. */
 const names = z.array(z.string()).nullish();
 const said = z.string().trim().min(1);
 const draftStep = z.object({
@@ -100,7 +100,7 @@ interface ReadContext {
   defaults?: boolean;
 }
 
-/** Exported for tests: the answer of a model -> a checked plan, a question, a missing tool, or the problems to repair. */
+/** Exported for tests: turns a model's answer into a checked plan, a question, a missing tool, or the issues to repair. */
 export function readPlan(
   { text, finish }: Pick<Completion, 'text' | 'finish'>,
   { tools, message, defaults = false }: ReadContext,

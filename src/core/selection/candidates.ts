@@ -18,7 +18,7 @@ export interface SelectionParts {
   repair: NamedPrompt<'repair'>;
   /** Tokens of a tool in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
-  /** Limits of the planning model; the fallback keeps to them. */
+  /** Limits of the planning model, which the fallback respects. */
   planningLimits: ModelLimits;
   /** Tokens of the planning prompt without its tools. */
   planningFrame: (request: Request) => number;
@@ -43,7 +43,7 @@ export interface StageContext {
   readonly parts: SelectionParts;
   /** Keyword matches of the request, best first; searched at the first call. */
   keywords(): Promise<readonly RankedTool[]>;
-  /** Records dropped names, each once a reason. */
+  /** Records dropped names, each once per reason. */
   drop(names: readonly Dropped[]): void;
 }
 
@@ -63,7 +63,7 @@ export const PRIORITY = { wanted: 0, rule: 1, chosen: 2, companion: 3, fill: 4 }
 
 export interface NamedTool {
   readonly tool: Tool;
-  /** That the model names it, between 0 and 1; absent where only keywords found the tool or the server gives none. */
+  /** Probability that the model names it, from 0 to 1; absent if only keywords found it or the server gives none. */
   readonly probability?: number;
   readonly via: 'model' | 'keyword';
 }
@@ -92,7 +92,7 @@ export interface Stage {
   apply(candidates: Candidates, context: StageContext): Candidates | Promise<Candidates>;
 }
 
-/** The part of a selection that stays in a further round. */
+/** The part of a selection that a further round keeps. */
 export interface Kept {
   readonly tools: readonly SelectedTool[];
   readonly dropped: readonly Dropped[];
@@ -106,7 +106,7 @@ export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'op
 /**
  * Returns a function that lists the producers of a tool that are not `present`, in the order of use.
  *
- * @param answer whose probabilities decide between producers of the same value
+ * @param answer its probabilities decide between producers of the same value
  */
 export function missingFor({ call: { view, request } }: StageContext, answer?: Answer) {
   const probabilities = new Map(answer?.named.map(({ tool, probability = 0 }) => [tool.name, probability]));

@@ -40,7 +40,7 @@ interface SheetBudget {
 /** With fewer keyword matches the request does not use the words of the catalogue, so shards follow. */
 const MIN_MATCHES = 5;
 /**
- * Tools of the keyword shortlist, and of the second look behind names alone. On 30 tasks of LiveMCPBench (527 tools) recall is
+ * Tools of the keyword shortlist, and of the second look after names alone. On 30 tasks of LiveMCPBench (527 tools) recall is
  * 0.407 by names alone, 0.490 with the second look, 0.471 from the shortlist (`--set summaryTokens=2000`).
  */
 export const SHORTLIST_TOOLS = 40;
@@ -114,14 +114,14 @@ function shardsOf(tools: readonly Tool[], { model, summaryTokens }: SheetBudget)
   );
 }
 
-/** Where the label lacks the name of the server, the line shows it as the category. */
+/** If the label lacks the name of the server, the line shows it as the category. */
 function renderLine(tool: Tool, label: string, style: SummaryStyle): string {
   const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
   return renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
 }
 
 /**
- * Labels leave out the prefix of a server (`github__`, `spotify_`) where the rest stays unique. The prefix repeats the category,
+ * Labels omit the prefix of a server (`github__`, `spotify_`) if the rest stays unique. The prefix repeats the category,
  * and the model would have to choose it before it reads what distinguishes the tools.
  */
 export function createLabels(tools: readonly Tool[]): Labels {

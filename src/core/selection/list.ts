@@ -1,4 +1,4 @@
-/** The list way: the model writes the names as JSON. It works with every model server. */
+/** Selection by list: the model writes the names as JSON. It works with every model server. */
 import { z } from 'zod';
 import type { JsonSchema } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
@@ -13,7 +13,7 @@ import type { Sheet } from './ladder.js';
 /** Only the first dropped names get a suggestion: a thousand would take seconds. */
 const MAX_SUGGESTIONS = 20;
 
-/** @throws WinnowError `model_failed` where the answer stays invalid after a repair, or an error of the model. */
+/** @throws WinnowError `model_failed` if the answer stays invalid after a repair, or an error of the model. */
 export async function askForList(
   sheet: Sheet,
   asked: SelectionPrompt,
@@ -65,7 +65,7 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: n
 
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
-/** Exported for tests: text -> answer, or the problems to repair; and the dropped names in both cases. */
+/** Exported for tests: reads the answer, or gives the issues to repair; lists the dropped names in both cases. */
 export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
@@ -113,7 +113,7 @@ function sortNames(
   return { answer, dropped: [...dropped.values()] };
 }
 
-/** Where the server gives log-probabilities: the probability of each name, as the product over its tokens. */
+/** The probability of each name, as the product over its tokens, if the server gives log-probabilities. */
 function probabilitiesOf(
   { logprobs = [], text }: Pick<Completion, 'text' | 'logprobs'>,
   names: readonly string[],

@@ -31,10 +31,10 @@ export function probabilityOf(probability: number | undefined): { probability?: 
 export const NO_TOOL: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
 
 /**
- * Asks once where descriptions fit. Behind names alone or shards a second look shows descriptions of the likeliest tools and
- * the best keyword matches. The model reads shards in parallel; the selection fails only where all of them fail.
+ * Asks once if descriptions fit. After names alone or shards a second look shows descriptions of the likeliest tools and
+ * the best keyword matches. The model reads shards in parallel; the selection fails only if all of them fail.
  *
- * @throws WinnowError where no answer is valid, also after a repair
+ * @throws WinnowError if no answer is valid, even after a repair
  */
 async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: number }> {
   const { view, request, trace } = context.call;

@@ -1,5 +1,5 @@
 /**
- * The rank way: next-token probabilities rank the names, first behind the opening of the answer, then behind the likeliest
+ * Selection by rank: next-token probabilities rank the names, first after the opening of the answer, then after the likeliest
  * name and its producers. The first reading finds alternatives (three ways to list movies), the second complements (a tool
  * that acts on the movie). Probabilities and keyword scores are fused into one order.
  */
@@ -22,14 +22,14 @@ const SECOND = { names: 8, maxSteps: 16, minProbability: 0.01 };
 const NONE_FITS = 0.5;
 /** Weight of the best keyword match beside a probability of 1. At 0 recall@8 on RestBench fell by 0.015 when introduced. */
 const KEYWORD_WEIGHT = 0.5;
-/** Where the best match covers less of the request, the weight of all matches shrinks. */
+/** If the best match covers less of the request, the weight of all matches shrinks. */
 const COVERED = 0.2;
 /** Names with at least this share of the best score are chosen. The others are fill. */
 const CHOSEN_SHARE = 0.5;
-/** Order behind the chosen: the floor of a probability, and the best keyword match makes a name e^2 times likelier. */
+/** Order after the chosen: the floor of a probability, and the best keyword match makes a name e^2 times likelier. */
 const TAIL = { floor: 0.01, keywordWeight: 2 };
 
-/** @throws WinnowError `model_refused` where the model gives no probabilities, or an error of the model. */
+/** @throws WinnowError `model_refused` if the model gives no probabilities, or an error of the model. */
 export async function askForRank(sheet: Sheet, asked: SelectionPrompt, context: StageContext): Promise<Answer> {
   const { model } = context.parts;
   const { usage, signal } = context.call;
@@ -73,7 +73,7 @@ interface ScoredTool {
 
 /**
  * Probabilities and keyword scores on one scale, added (CombSUM: Fox and Shaw, "Combination of Multiple Searches", TREC-2,
- * 1994), best first. Keywords decide where the model is unsure, and hardly matter where it is sure.
+ * 1994), best first. Keywords decide if the model is unsure, and hardly matter if it is sure.
  */
 export function fuse(probabilities: ReadonlyMap<Tool, number>, keywords: Keywords): ScoredTool[] {
   const scores = new Map(probabilities);
@@ -96,7 +96,7 @@ interface FirstReading {
 }
 
 /**
- * The best of the first reading stays first, also where a complement scores higher in the end. Behind the chosen the order
+ * The best of the first reading stays first, even if a complement scores higher in the end. After the chosen the order
  * is a log-linear pool (Genest and Zidek, 1986): it prefers names that both opinions support. The pool, a chosen share of 0.5
  * and 2,000 tokens of fill together change recall@8 on RestBench from 0.851 to 0.876 on the learning half (74 cases) and from
  * 0.865 to 0.882 on the other (81 cases; interval of the gain -0.004 to 0.041). Assistant and hydrology stay the same.

@@ -25,7 +25,7 @@ import { NO_TOOL } from './model-choice.js';
 import { DEFAULT_STAGES, rules, wanted } from './stages.js';
 
 const MAX_KEYWORD_MATCHES = 20;
-/** Where the schemas of all visible tools have fewer tokens, selection costs more than it saves. */
+/** If the schemas of all visible tools have fewer tokens, selection costs more than it saves. */
 const PASSTHROUGH_TOKENS = 1500;
 const MAX_TRACED_DROPS = 20;
 
@@ -55,7 +55,7 @@ export function createSelectionStage(
     );
 }
 
-/** @throws WinnowError `cancelled` where the caller's signal fires; every other failure ends in the fallback. */
+/** @throws WinnowError `cancelled` if the caller's signal fires; every other failure ends in the fallback. */
 export async function select(call: SelectionCall, parts: SelectionParts): Promise<Selection> {
   const dropped = new Map<string, Dropped>();
   const context = createContext(call, parts, dropped);
@@ -118,7 +118,7 @@ async function run(stages: readonly Stage[], context: StageContext): Promise<Can
   return candidates;
 }
 
-/** Takes all tools where they are few or small and planning has room. `passthroughTools: 0` never skips selection. */
+/** Takes all tools if they are few or small and planning has room. `passthroughTools: 0` never skips selection. */
 function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   const { view, request, trace } = call;
   const { passthroughTools } = parts.options;
@@ -142,7 +142,7 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   return { mode: 'passthrough', reason, tools, leftOut: 0 };
 }
 
-/** @throws WinnowError `cancelled` where the caller cancelled. */
+/** @throws WinnowError `cancelled` if the caller cancelled. */
 function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionParts): string {
   const failure = toWinnowError(error);
   if (failure.code !== 'cancelled') return `${failure.code}: ${failure.message}`;
@@ -151,8 +151,8 @@ function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionPar
 }
 
 /**
- * Takes the full visible set. Where that exceeds the limits of planning, it takes first the tools that rules, caller and
- * catalogue demand, then the best keyword matches.
+ * Takes the full visible set. If that exceeds the limits of planning, it first takes the tools that rules, caller and
+ * catalogue require, then the best keyword matches.
  */
 async function fallBack(reason: string, context: StageContext): Promise<Outcome> {
   const { call, parts } = context;
@@ -188,12 +188,12 @@ const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 
 
 type Asking = Pick<SelectionCall, 'request' | 'view'>;
 
-/** Whether a further round can add a tool beside those that caller, catalogue and rules demand. */
+/** Whether a further round can add a tool beside those that caller, catalogue and rules require. */
 export function hasRoomForMore({ tools }: Selection, maxTools: number, asking: Asking): boolean {
   return tools.filter((tool) => isWanted(tool, asking)).length < maxTools;
 }
 
-/** Also where `via` says that the model named it. */
+/** Whether caller, catalogue or rules require the tool, even if `via` says that the model named it. */
 function isWanted({ name, via }: SelectedTool, { request: { require = [] }, view }: Asking): boolean {
   return WANTED.has(via) || require.includes(name) || view.byName.get(name)?.alwaysLoad === true;
 }
@@ -214,7 +214,7 @@ export function keptForMore({ tools }: Selection, maxTools: number, asking: Aski
 }
 
 /**
- * Takes mode, reason and confidence from the first round where it chose tools, else from the second. The reason joins those of
+ * Takes mode, reason and confidence from the first round if it chose tools, else from the second. The reason joins those of
  * both rounds, and a fallback of either is a fallback of the whole.
  */
 export function mergeRounds(first: Selection, kept: Kept, more: Selection): Selection {

@@ -13,7 +13,7 @@ import { schemaBudget, totalTokens } from './budget.js';
 import { type Candidate, type Candidates, missingFor, PRIORITY, type Stage } from './candidates.js';
 import { modelChoice, probabilityOf } from './model-choice.js';
 
-/** Adds the tools of matching rules: `first` before all others, `include` behind the chosen, `last` at the end. */
+/** Adds the tools of matching rules: `first` before all others, `include` after the chosen, `last` at the end. */
 export const rules: Stage = {
   name: 'rules',
   apply(candidates, { call }) {
@@ -70,7 +70,7 @@ export const producers: Stage = {
   },
 };
 
-/** Adds `relatedTools` of all candidates up to a fixpoint, each behind the tool that names it. */
+/** Adds `relatedTools` of all candidates up to a fixpoint, each after the tool that names it. */
 export const companions: Stage = {
   name: 'companions',
   apply(candidates, { call }) {
@@ -88,7 +88,7 @@ export const companions: Stage = {
   },
 };
 
-/** Keeps to `maxTools` and `schemaTokens`: it drops the least needed first, keeps the order, and reports each drop. */
+/** Enforces `maxTools` and `schemaTokens`: it drops the least needed first, keeps the order, and reports each drop. */
 const cap: Stage = {
   name: 'cap',
   apply(candidates, { call, parts, drop }) {
@@ -112,7 +112,7 @@ const cap: Stage = {
 
 /**
  * Fills free room with the next best names and further keyword matches, each with its producers, up to `fillTokens`. It adds
- * nothing where the model found that no tool fits. The result marks these tools with `fill`: not surely chosen.
+ * nothing if the model found that no tool fits. The result marks these tools with `fill`, as they may not be needed.
  */
 export const fill: Stage = {
   name: 'fill',
@@ -164,7 +164,7 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
   });
 }
 
-/** Cached a rule: compiling takes longer than matching. */
+/** Cached per rule, since compiling takes longer than matching. */
 const patternOf = oncePer(({ message = '' }: Rule['when']) => createSafePattern(message, { ignoreCase: true }));
 
 /** An extractor that found nothing may return an empty text or list. */

@@ -1,6 +1,6 @@
 /**
- * A LangChain chat model with tool calling over Winnow's model seam, so that an agent can run on the local model with no
- * key. A step is one call or one answer. What the model does wrong is an answer that says so; server errors are thrown.
+ * A LangChain chat model with tool calling on top of Winnow's models, so that an agent can run on the local model without a
+ * key. A step is one call or one answer. Mistakes of the model become an answer that says so; server errors are thrown.
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLanguageModelInput, StructuredOutputMethodOptions } from '@langchain/core/language_models/base';
@@ -20,13 +20,13 @@ import { toolsFromLangChain } from '../bound-tools.js';
 import { renderConversation, type StepParts, type TakenStep, takeStep } from './take-step.js';
 
 export interface ChatModelOptions {
-  /** From `createModel`; it stays the caller's to close. */
+  /** From `createModel`; the caller closes it. */
   model: Model;
   /** Most tokens of one step. Default: 1,024. */
   maxTokens?: number | undefined;
-  /** Files in place of `prompts/agent-step.md` and `prompts/repair.md`. */
+  /** Files that replace `prompts/agent-step.md` and `prompts/repair.md`. */
   prompts?: { 'agent-step'?: string | undefined; repair?: string | undefined } | undefined;
-  /** Of tools that are bound without saying it; `any`: a step must be a call. Default: `auto`. */
+  /** Used if tools are bound without a tool choice; `any`: a step must be a call. Default: `auto`. */
   toolChoice?: 'auto' | 'any' | undefined;
 }
 
@@ -35,7 +35,7 @@ interface ChatCallOptions extends BaseChatModelCallOptions {
 }
 
 /**
- * A chat model of LangChain over any model of Winnow.
+ * Makes a LangChain chat model of any model of Winnow.
  * @throws WinnowError `prompt_invalid`
  * @example
  * const chat = createChatModel({ model: await createModel({}) });
@@ -70,7 +70,7 @@ export class WinnowChatModel extends BaseChatModel<ChatCallOptions> {
     });
   }
 
-  /** By a tool that has to be called; LangChain's own way leaves the model free to answer in words. */
+  /** Forces a tool call; LangChain's own implementation lets the model answer in words. */
   override withStructuredOutput<Output extends object>(
     schema: object,
     config?: StructuredOutputMethodOptions<false>,
@@ -106,7 +106,7 @@ function choose({ tools = [], tool_choice: choice = 'auto' }: ChatCallOptions) {
   throw new WinnowError('invalid_option', `tool_choice: no tool "${name}" is bound.`);
 }
 
-/** A chunk, which LangChain's streams and structured outputs want; it holds the whole message. */
+/** The whole message as one chunk, which LangChain's streams and structured outputs require. */
 function toMessage(
   { parsed, text, finish, usage }: TakenStep,
   modelName: string,

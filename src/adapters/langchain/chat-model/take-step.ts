@@ -1,4 +1,4 @@
-/** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
+/** One step of an agent by a model of Winnow: the prompt, the answer under a schema, one repair. */
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
@@ -21,7 +21,7 @@ export interface StepParts {
   readonly maxTokens: number;
 }
 
-export interface StepRequest {
+interface StepRequest {
   readonly conversation: Conversation;
   readonly tools: readonly Tool[];
   /** Whether the model may answer in place of a call. */
@@ -31,13 +31,13 @@ export interface StepRequest {
 
 export interface TakenStep {
   readonly parsed: Parsed<Step>;
-  /** The last that was written. */
+  /** The model's last answer. */
   readonly text: string;
   readonly finish: Completion['finish'];
   readonly usage: Usage;
 }
 
-/** What the model does wrong is a value. @throws WinnowError errors of the model */
+/** Mistakes of the model are returned as issues. @throws WinnowError errors of the model */
 export async function takeStep(parts: StepParts, request: StepRequest): Promise<TakenStep> {
   const { model, prompt, repair, maxTokens } = parts;
   const { conversation, tools, canAnswer, signal } = request;
@@ -73,16 +73,17 @@ function renderTool(tool: Tool): string {
   return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
 }
 
-// Messages -> the two parts of a prompt. The conversation only grows at its end, so that a model server's cache holds
-// all of it but the last step; and what a tool returns stands on one line, so that it can pose as nobody else.
-
-export interface Conversation {
+/**
+ * Messages as two parts of a prompt. The conversation only grows at its end, so a model server's cache has all of it but the
+ * last step. The result of a tool is one line, so it can't imitate other lines.
+ */
+interface Conversation {
   /** The system messages. */
   readonly instructions: string;
   readonly conversation: string;
 }
 
-/** @throws WinnowError `invalid_request` for content that is no text */
+/** @throws WinnowError `invalid_request` for content other than text */
 export function renderConversation(messages: readonly BaseMessage[]): Conversation {
   const names = new Map(messages.flatMap(callsOf).map(({ id, name }) => [id, name]));
   const instructions = messages.filter((message) => SystemMessage.isInstance(message)).map(textOf);
@@ -99,7 +100,7 @@ function render(message: BaseMessage, names: ReadonlyMap<string | undefined, str
   return [`Result of ${name}: ${shown.includes('\n') ? JSON.stringify(shown) : shown}`];
 }
 
-/** As the model has to write them itself. */
+/** Steps in the format in which the model has to write them. */
 function renderSteps(message: AIMessage): string[] {
   const calls = callsOf(message).map(({ name, args }) => literal({ tool: name, arguments: args }));
   const steps = calls.length > 0 ? calls : [literal({ answer: message.text })];
@@ -118,8 +119,6 @@ function textOf(message: BaseMessage): string {
   throw new WinnowError('invalid_request', `messages: a ${message.type} message holds ${other.type}; ${advice}.`);
 }
 
-// The text of a model -> a step, or the problems to repair.
-
 export type Step = { tool: string; arguments: Record<string, unknown> } | { answer: string };
 
 const answeredStepSchema = z.union([
@@ -133,12 +132,12 @@ const answeredStepSchema = z.union([
   z.object({ answer: z.string() }),
 ]);
 
-export interface ReadStepOptions {
+interface ReadStepOptions {
   tools: ReadonlyMap<string, Tool>;
   canAnswer: boolean;
 }
 
-/** Arguments are not checked: who runs the tool does, and tells the model. */
+/** Reads a step, or gives the issues to repair. The tool's runner checks the arguments and answers the model. */
 export function readStep(
   { text, finish }: Pick<Completion, 'text' | 'finish'>,
   { tools, canAnswer }: ReadStepOptions,
@@ -159,13 +158,12 @@ export function readStep(
   };
 }
 
-// The schema under which a step is decoded: a call of one of the bound tools with its own arguments, or an answer.
-
-export interface StepSchemaOptions {
+interface StepSchemaOptions {
   /** Whether the model may answer in place of a call. */
   canAnswer: boolean;
 }
 
+/** The schema of a step: a call of one of the bound tools with its own arguments, or an answer. */
 export function stepSchema(tools: readonly Tool[], { canAnswer }: StepSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const calls = tools.map((tool, place) => {

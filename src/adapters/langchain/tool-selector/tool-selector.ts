@@ -1,7 +1,7 @@
 /**
- * In place of `llmToolSelectorMiddleware`: an agent with many tools is shown the few that a turn needs. They are chosen
- * once a turn, from one line a tool, and kept in the agent's state; what was not chosen does not run. A selection that
- * fails never fails the run.
+ * Replaces `llmToolSelectorMiddleware`: shows an agent with many tools only those that a turn needs. It chooses them once
+ * per turn, from one line per tool, and keeps them in the agent's state. Other tools do not run. A failed selection never
+ * fails the run.
  */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { ClientTool } from '@langchain/core/tools';
@@ -21,40 +21,40 @@ import { type BoundTool, isOwnTool } from '../meta-tools.js';
 import { lastTurn, type Turn } from '../threads.js';
 
 export interface ToolSelectorOptions {
-  /** What `createPlanner` takes besides the catalogue, which is made of the agent's tools: model, options, prompts. */
+  /** The parts of `createPlanner` (model, options, prompts) except the catalogue, which is made of the agent's tools. */
   planner: SetParts['planner'];
-  /** What kinds of requests always need. Default: none. */
+  /** Tools that kinds of requests always need. Default: none. */
   rules?: SetParts['rules'];
-  /** Most tools of a turn, without those of `alwaysInclude`. Default: the option `maxTools` of the planner. */
+  /** Most tools of a turn, not counting `alwaysInclude`. Default: the option `maxTools` of the planner. */
   maxTools?: number | undefined;
-  /** Names of tools that every turn has; they are not chosen from. Default: none. */
+  /** Names of tools that every turn has; they take no part in the selection. Default: none. */
   alwaysInclude?: readonly string[] | undefined;
   /**
-   * When the model calls a tool that was not chosen, it does not run, and the model is told: `refuse`, that it has to
-   * do without; `enable`, that it has the tool from the next step on. Default: `refuse`.
+   * A call of a tool that was not chosen does not run. The answer to the model says: `refuse`, to use another tool;
+   * `enable`, that it has the tool from the next step on. Default: `refuse`.
    */
   onUnselected?: 'refuse' | 'enable' | undefined;
-  /** Told of each selection, with its trace. A failure of its own stops nothing. */
-  onSelection?: ((told: ToldSelection) => void) | undefined;
+  /** Called with each selection and its trace. Its own failures are ignored. */
+  onSelection?: ((selection: ToldSelection) => void) | undefined;
 }
 
 export interface ToldSelection {
-  /** Names of the tools of the turn, without those of `alwaysInclude`. */
+  /** Names of the turn's tools, without those of `alwaysInclude`. */
   readonly tools: readonly string[];
-  /** Absent where the planner could not even be asked; then all tools are there. */
+  /** Absent if the planner refused the request; `tools` then has all. */
   readonly selection?: SelectResult | undefined;
   readonly failure?: WinnowError | undefined;
 }
 
-/** Private to the middleware: LangChain hands fields with an underscore neither in nor out. */
+/** Private to the middleware: LangChain keeps fields with an underscore out of inputs and outputs. */
 const stateSchema = z.object({
   _winnowSelection: z.object({ turn: z.string(), from: z.string(), tools: z.array(z.string()) }).optional(),
 });
 
 /**
  * For `createAgent({ model, tools, middleware: [createToolSelector({ planner: { model: await createModel({}) } })] })`.
- * A run throws, as `cause` of LangChain's MiddlewareError, WinnowError `invalid_option` where `alwaysInclude` names no
- * tool of the agent or an option of the planner is wrong, `invalid_catalog` for a tool that is not usable, `cancelled`.
+ * A run throws, as `cause` of LangChain's MiddlewareError, WinnowError `invalid_option` if `alwaysInclude` names no tool of
+ * the agent or an option of the planner is wrong, `invalid_catalog` for an unusable tool, `cancelled`.
  * @example
  * const middleware = [createToolSelector({ planner: { model }, alwaysInclude: ['ask_user'] })];
  */
@@ -76,14 +76,14 @@ export function createToolSelector(options: ToolSelectorOptions) {
       const set = setOf(selectable);
       const kept = request.state._winnowSelection;
       const isKept = kept?.turn === id && kept.from === set.fingerprint;
-      const told = isKept ? kept : await choose(set, toRequest(turn, maxTools), request.runtime.signal);
-      if (!isKept) callListener(told, onSelection, () => {});
-      const shown = new Set([...told.tools, ...(canReturn ? triedIn(turn) : [])]);
+      const chosen = isKept ? kept : await choose(set, toRequest(turn, maxTools), request.runtime.signal);
+      if (!isKept) callListener(chosen, onSelection, () => {});
+      const shown = new Set([...chosen.tools, ...(canReturn ? triedIn(turn) : [])]);
       const tools = [...shown].flatMap((name) => selectable.filter((tool) => tool.name === name));
       const response = await handler({ ...request, tools: [...tools, ...included, ...others] });
-      // A structured response is no message; it ends the turn, so nothing has to be kept.
+      // A structured response is no message; it ends the turn, so the selection need not be kept.
       if (isKept || !AIMessage.isInstance(response)) return response;
-      return new Command({ update: { _winnowSelection: { turn: id, from: set.fingerprint, tools: told.tools } } });
+      return new Command({ update: { _winnowSelection: { turn: id, from: set.fingerprint, tools: chosen.tools } } });
     },
 
     async wrapToolCall(request, handler) {
@@ -125,7 +125,7 @@ function insteadOf(names: readonly string[]): string {
 
 const NOT_SELECTED = 'not_selected';
 
-/** Tools that the model called in this turn and was told to call again. */
+/** Tools that the model called in this turn without having them. */
 function triedIn({ after }: Turn): string[] {
   return after.flatMap((message) => {
     const isRefusal = 'artifact' in message && Object(message.artifact).code === NOT_SELECTED;
@@ -146,15 +146,13 @@ function sortTools(tools: readonly BoundTool[], always: ReadonlySet<string>) {
   return {
     selectable: own.filter(({ name }) => !always.has(name)),
     included: own.filter(({ name }) => always.has(name)),
-    /** Of the provider, which runs them itself. */
+    /** Tools of the provider, which runs them itself. */
     others: tools.filter((tool) => !isOwnTool(tool)),
   };
 }
 
-// What an agent was told -> what a planner is asked: the last user message, and all before it as history.
-
-/** The planner cuts the history to its window, and says no more of system messages: they are about the agent. */
-export function toRequest({ message, before }: Turn, maxTools: number | undefined): PlanRequest {
+/** The last user message, with all before it as history but system messages, which are about the agent. */
+function toRequest({ message, before }: Turn, maxTools: number | undefined): PlanRequest {
   const request = { message: message.text, history: before.flatMap(toMessage) };
   return maxTools === undefined ? request : { ...request, maxTools };
 }
@@ -167,11 +165,10 @@ function toMessage(message: BaseMessage): Message[] {
   return [{ role: 'assistant', content: [message.text, ...calls].filter(Boolean).join(' ') }];
 }
 
-// A set of bound tools as a planner sees it, made once a set: an agent hands the same objects on at each step.
-
-export interface SelectableSet {
+/** Bound tools with their planner, built once per set: an agent passes the same objects at each step. */
+interface SelectableSet {
   readonly tools: readonly ClientTool[];
-  /** Changes when a name, a description or a schema does; the same in every process. */
+  /** Changes with any name, description or schema; the same in every process. */
   readonly fingerprint: string;
   readonly names: ReadonlySet<string>;
   readonly planner: Pick<Planner, 'select'>;
@@ -182,12 +179,12 @@ export interface SetParts {
   readonly rules?: readonly Rule[] | undefined;
 }
 
-/** Agents with other tools that share a middleware, or tools that other middleware puts in and takes out. */
+/** Several sets occur if agents share a middleware, or if other middleware adds and removes tools. */
 const MAX_SETS = 16;
 
-/** @returns a function that throws WinnowError `invalid_catalog` for tools that are not usable, `invalid_option` */
+/** @returns a function that throws WinnowError `invalid_catalog` for unusable tools, `invalid_option` */
 function createSelectableSets({ planner: parts, rules = [] }: SetParts) {
-  /** The one used last stands last. */
+  /** Least recently used first. */
   const known: SelectableSet[] = [];
   return (tools: readonly ClientTool[]): SelectableSet => {
     const place = known.findIndex((set) => isSame(set.tools, tools));

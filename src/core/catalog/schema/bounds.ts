@@ -1,6 +1,6 @@
 /**
- * How large the schema of a tool may be. Whoever reads a schema may follow each `$ref` where it stands, so what counts is
- * the size with all references written out. It is counted without writing them out: each node is looked at once.
+ * How large the schema of a tool may be. Readers may expand each `$ref` in place, so the limits apply to the size with all
+ * references expanded. The count visits each node once and expands nothing.
  */
 import type { JsonSchema } from '../tool.js';
 import { objectOf } from './json.js';
@@ -9,8 +9,8 @@ import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
 
 /**
  * Of 7,370 schemas of real servers and public sets the largest has 1,030 nodes, 14 levels and 71,381 bytes. `nodes`: with
- * references written out, a definition inside itself once; a pattern, or a name that demands others, counts for several.
- * `depth`: through references. `bytes`: as JSON.
+ * references expanded, a recursive definition once; a pattern, or a name that requires others, counts as several. `depth`:
+ * through references. `bytes`: as JSON.
  */
 export const MOST = { nodes: 2_000, depth: 64, bytes: 262_144 };
 
@@ -36,7 +36,7 @@ interface Size {
   readonly depth: number;
 }
 
-/** Of each node that a value can be judged by. Inside itself a node counts once, and what is too deep is not entered. */
+/** The size of each node that validates values. A recursive node counts once; nodes that are too deep are not entered. */
 function measure(root: JsonSchema): Map<JsonSchema, Size> {
   const sizes = new Map<JsonSchema, Size>();
   const visit = (node: JsonSchema, level: number): Size => {
@@ -65,15 +65,15 @@ function patternNodes({ pattern, patternProperties }: JsonSchema): number {
   return sizes.reduce((sum, size) => sum + NODES_PER_PATTERN + Math.ceil(size / PATTERN_SIZE_PER_NODE), 0);
 }
 
-/** Of names that demand others: each is judged once for each of them, with a message that lists them all. */
+/** Cost of names that require others: ajv checks each required name with a message that lists all of them. */
 export function demandNodes({ dependentRequired, dependencies }: JsonSchema): number {
   const demanded = [dependentRequired, dependencies].flatMap((names) => Object.values(objectOf(names)));
   return demanded.reduce<number>((sum, names) => sum + (Array.isArray(names) ? names.length ** 2 : 0), 0);
 }
 
 /**
- * Nodes that judge one and the same value with references written out, at the node where they are most; `Infinity` where
- * a node leads back to itself. Without recursion, which a long chain would overflow.
+ * The largest number of nodes that validate one and the same value, with references expanded; `Infinity` if a node leads
+ * back to itself. Iterative, since a long chain would overflow the stack.
  */
 function mostInPlace(nodes: Iterable<JsonSchema>, root: JsonSchema): number {
   const sizes = new Map<JsonSchema, number>();
@@ -85,7 +85,7 @@ function mostInPlace(nodes: Iterable<JsonSchema>, root: JsonSchema): number {
       if (isEntered) stack.pop();
       else stack.push(...parts.filter((part) => !sizes.has(part)));
       const size = parts.reduce((sum, part) => sum + (sizes.get(part) ?? 0), 1);
-      // Nodes that are entered and not left are without end till they are left.
+      // A node is infinite until all its parts are done: meeting it earlier means a circle.
       sizes.set(node, isEntered ? size : Infinity);
       if (!isEntered && parts.some((part) => sizes.get(part) === Infinity)) return Infinity;
     }

@@ -1,4 +1,4 @@
-/** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
+/** Helpers for JSON values, and two traversals of the schemas inside a schema. */
 import equal from 'fast-deep-equal';
 
 const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
@@ -62,13 +62,13 @@ export function withoutRepeats(values: readonly unknown[]): unknown[] {
 
 const SHOWN_CHARACTERS = 60;
 
-/** A value for a message, cut with an ellipsis; no more of it is read than is shown. */
+/** A value for a message, cut with an ellipsis; reads no more of it than it shows. */
 export function showJson(value: unknown): string {
   const text = startOfJson(value, SHOWN_CHARACTERS + 1);
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }
 
-/** At least so many characters of the value as JSON, or all. */
+/** At least the first `characters` of the value as JSON, or all of it. */
 function startOfJson(value: unknown, characters: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, characters));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
@@ -104,7 +104,7 @@ export interface SchemaChild {
   readonly value: unknown;
 }
 
-/** A copy with each child changed. `undefined` leaves the child out, and the keyword of an empty list, too. */
+/** A copy with each child changed. `undefined` removes the child, and a list without children loses its keyword. */
 export function mapChildren(node: JsonSchema, change: (child: SchemaChild) => unknown): JsonSchema {
   const entries = Object.entries(node).map(([keyword, value]): [string, unknown] => {
     if (MAPS.has(keyword) && isObject(value)) {
@@ -121,7 +121,7 @@ export function mapChildren(node: JsonSchema, change: (child: SchemaChild) => un
   return withoutUndefined(Object.fromEntries(entries));
 }
 
-/** As `mapChildren` comes by them. Every schema of a catalogue is walked so at the start: nothing is copied. */
+/** Children in the order of `mapChildren`. Copies nothing, since each schema of a catalogue is traversed at the start. */
 export function childrenOf(node: JsonSchema): SchemaChild[] {
   const children: SchemaChild[] = [];
   for (const [keyword, value] of Object.entries(node)) {
@@ -136,7 +136,7 @@ export function childrenOf(node: JsonSchema): SchemaChild[] {
 
 const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
 
-/** Two schemas that must both hold, as one node; annotations of `first` win. `undefined`: one node can't say it plainly. */
+/** Merges two schemas that must both hold; annotations of `first` win. `undefined`: one node can't express both. */
 export function mergeSchemas(first: JsonSchema, second: JsonSchema): JsonSchema | undefined {
   const merged = new Map(Object.entries(first));
   for (const [keyword, value] of Object.entries(second)) {
@@ -162,7 +162,7 @@ function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
   return { ...left, ...right, ...Object.fromEntries(merged) };
 }
 
-/** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
+/** Deeper nesting is a mistake or an attack, and would overflow the stack in a later step. */
 const MAX_DEPTH = 200;
 
 /** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */

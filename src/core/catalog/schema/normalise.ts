@@ -1,6 +1,6 @@
 /**
- * Any schema as one dialect: draft 2020-12, with `$ref` to its own `$defs` only. What JSON Schema has no word for is left
- * out with a note, so that a validator takes the rest. Pure: nobody's object changes, and nothing is fetched.
+ * Converts any schema to one dialect: draft 2020-12, with `$ref` to its own `$defs` only. Invalid parts are left out with a
+ * note, so that validators accept the rest. Pure: it changes no input and fetches nothing.
  */
 
 import { oncePer } from '../../kept.js';
@@ -24,13 +24,13 @@ import {
 import { dereference, fits, nameOfReference, type Subschema, subschemaAt } from './paths.js';
 import { isPattern } from './safe-pattern.js';
 
-export interface NormalisedSchema {
+interface NormalisedSchema {
   readonly schema: JsonSchema;
-  /** One change a line, each with its path: `filters.date: default "soon" does not fit: left out`. */
+  /** One change per note, with its path: `filters.date: default "soon" does not fit: left out`. */
   readonly notes: readonly string[];
 }
 
-export interface NormaliseOptions {
+interface NormaliseOptions {
   readonly root?: JsonSchema;
   readonly hidden?: 'readOnly' | 'writeOnly';
 }
@@ -41,12 +41,12 @@ interface Run extends NormaliseOptions {
   readonly names: Map<string, string>;
 }
 
-/** The meaning of the schema: this form judges values. */
+/** The form that values are validated against; it keeps the meaning of the schema. */
 export function normaliseSchema(schema: JsonSchema, options: NormaliseOptions = {}): NormalisedSchema {
   return normalise(schema, createRun(schema, options));
 }
 
-/** The form of arguments that a model is shown: an object with `properties` and no combinations, as servers want it. */
+/** The form of arguments that a model is shown: an object with `properties` and no combinations, as servers require. */
 export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
   const run = createRun(schema);
   return normalise(argumentsRoot(schema, run), run);
@@ -59,7 +59,7 @@ function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
   const node = normaliseNode(top, '', run);
   const definitions = new Map<string, JsonSchema>();
-  // Definitions may name further ones, which come behind.
+  // Definitions may refer to further ones, which are appended to the map.
   for (const [$ref, name] of run.names) {
     const target = dereference(run.root, { $ref });
     definitions.set(name, normaliseNode(target, `(definition ${name})`, run));
@@ -68,7 +68,7 @@ function normalise(top: JsonSchema, run: Run): NormalisedSchema {
   return { schema: definitions.size === 0 ? node : { ...node, $defs }, notes: [...run.notes] };
 }
 
-/** @param path where the node stands, in words: `filters.tags[]`, empty for the root */
+/** @param path of the node, for notes: `filters.tags[]`, empty for the root */
 function normaliseNode(value: unknown, path: string, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`${path || '(arguments)'}: ${text}`);
   if (value === true) return {};
@@ -100,7 +100,7 @@ function withoutHidden(node: JsonSchema, hidden: Run['hidden']): JsonSchema {
   return { ...node, properties, required: required.filter((name) => isShown(all[name])) };
 }
 
-/** One node of an older draft (04, 06, 07) or of OpenAPI 3.0 in the words of 2020-12. The meaning stays. */
+/** Rewrites one node of an older draft (04, 06, 07) or of OpenAPI 3.0 as 2020-12, with the same meaning. */
 function upgradeNode(node: JsonSchema): JsonSchema {
   const { nullable, example, additionalItems, dependencies, ...next }: Record<string, unknown> = node;
   for (const [exclusive, bound] of [
@@ -136,7 +136,7 @@ const isNumber: Test = (value) => typeof value === 'number';
 const isFlag: Test = (value) => typeof value === 'boolean';
 const isFilled: Test = (value) => Array.isArray(value) && value.length > 0;
 
-/** The keywords that a normalised schema may hold, each with what it may be. */
+/** The keywords that a normalised schema may have, each with a test of its value. */
 const KEYWORDS: ReadonlyMap<string, Test> = new Map(
   (
     [
@@ -162,8 +162,8 @@ function isSchema(value: unknown): boolean {
 }
 
 /**
- * Of 6,900 tools of real servers and public sets, 14 have a keyword of another form (`minimum: "0"`, `enum: "1-100"`), 5 an
- * enum against its type, and 450 a default that does not fit (`default: "5"`). Keywords of nobody are left out unsaid.
+ * Of 6,900 tools of real servers and public sets, 14 have a malformed keyword (`minimum: "0"`, `enum: "1-100"`), 5 an enum
+ * that contradicts its type, and 450 a default that does not fit (`default: "5"`). Unknown keywords are left out silently.
  */
 function mend(written: JsonSchema, note: (text: string) => void): JsonSchema {
   const node: Record<string, unknown> = {};
@@ -194,7 +194,7 @@ function convert(value: unknown, types: readonly JsonType[]): unknown {
   return isOfType(parsed, types) ? parsed : undefined;
 }
 
-/** The reference as one to `$defs`. One that leads nowhere, or only to itself, stands for any value. */
+/** Rewrites a reference to point into `$defs`. One that leads nowhere, or only to itself, allows any value. */
 function nameReference(node: JsonSchema, { root, names }: Run, note: (text: string) => void): JsonSchema {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string') return node;
@@ -208,7 +208,7 @@ function nameReference(node: JsonSchema, { root, names }: Run, note: (text: stri
   return { ...beside, $ref: `#/$defs/${name}` };
 }
 
-/** Servers of models take no forms at the root, and of 7,310 tools of real servers and public sets none has one. */
+/** Model servers accept no combinations at the root; of 7,310 tools of real servers and public sets none has one. */
 function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`(arguments): ${text}`);
   const followed = dereference(schema, schema) ?? {};
@@ -228,7 +228,7 @@ function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   const { properties = {} } = root;
   const isNamed = Object.keys(Object(properties)).length > 0;
   const isOpen = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((word) => word in root);
-  // Without `properties` any argument is taken; with an empty one, none.
+  // Without `properties` any argument is accepted; with empty `properties`, none.
   const rest = isNamed || isOpen ? {} : { additionalProperties: hasForms || !('properties' in root) };
   return { ...root, type: 'object', properties, ...rest };
 }
@@ -239,10 +239,10 @@ function mergeAllOf(node: JsonSchema): JsonSchema {
   return allOf.reduce<JsonSchema | undefined>((sum, member) => sum && mergeSchemas(sum, member), rest) ?? node;
 }
 
-export interface Fitted {
+interface Fitted {
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
-  /** One change a line, each with its path; those of results begin with `returns`. */
+  /** One change per note, with its path; notes on results begin with `returns`. */
   readonly notes: readonly string[];
 }
 
@@ -254,8 +254,8 @@ export const fittedSchemas = oncePer((tool: Tool): Fitted => {
 });
 
 /**
- * A copy of arguments without `null` for what is left out, as servers with strict schemas write it, also in objects inside.
- * It stays where the tool takes it, and as an element of a list.
+ * A copy of arguments without the `null` by which models under strict schemas mark omitted fields, at every depth. It stays
+ * where the tool accepts `null`, and as a list element.
  */
 export function withoutNulls(values: Readonly<Record<string, unknown>>, schema: Subschema): Record<string, unknown> {
   const kept = Object.entries(values).flatMap(([name, value]) => {

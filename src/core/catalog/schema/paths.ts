@@ -1,4 +1,4 @@
-/** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
+/** Looks into schemas: targets of `$ref`, the schema at a path, which values fit, and defaults. */
 import { oncePer } from '../../kept.js';
 import type { JsonSchema } from '../tool.js';
 import {
@@ -13,10 +13,10 @@ import {
   withoutUndefined,
 } from './json.js';
 
-/** Ends circles of references, and what is nested deeper than people write. */
+/** Stops at circular references, and at nesting deeper than people write. */
 const MAX_DEPTH = 16;
 
-/** The node behind `#`, `#/a/b`, an anchor or an `$id`; `undefined` for what is not in the document. Nothing is fetched. */
+/** The target of `#`, `#/a/b`, an anchor or an `$id`; `undefined` if it is not in the document. Fetches nothing. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (!/^#(?:\/|$)/u.test(reference)) return isObject(root) ? namedNodes(root).get(reference) : undefined;
   return pointerParts(decoded(reference)).reduce(
@@ -25,7 +25,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
   );
 }
 
-/** By the names that they bear themselves; of two of one name the outer one. */
+/** Nodes by their own anchors and ids; of two with one name the outer one. */
 const namedNodes = oncePer((root: JsonSchema): ReadonlyMap<string, JsonSchema> => {
   const named = new Map<string, JsonSchema>();
   const visit = (node: unknown): void => {
@@ -40,7 +40,7 @@ const namedNodes = oncePer((root: JsonSchema): ReadonlyMap<string, JsonSchema> =
   return named;
 });
 
-/** The node, or what its `$ref` leads to with what stands beside it. Undefined where that is nothing, or a circle. */
+/** The node, or its `$ref`'s target merged with the keywords beside it. Undefined for no target, or a circle. */
 export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema | undefined {
   if (!isObject(node) || typeof node.$ref !== 'string') return isObject(node) ? node : undefined;
   const { $ref, ...beside } = node;
@@ -69,12 +69,12 @@ function decoded(reference: string): string {
   }
 }
 
-/** Without a word where anything may stand. Undefined: no such field, since the node is closed or declares other fields. */
+/** An empty schema allows any value. Undefined: no such field, since the node is closed or declares other fields. */
 export type Subschema = JsonSchema | undefined;
 
 /**
- * Follows names and indexes through `$ref`, `allOf`, `anyOf`, `oneOf`, `items` and `prefixItems`. Several forms come
- * back as `anyOf`. The result carries the root's definitions where it refers to them.
+ * Follows names and indexes through `$ref`, `allOf`, `anyOf`, `oneOf`, `items` and `prefixItems`. Several matches are
+ * returned as `anyOf`. The result includes the root's definitions if it refers to them.
  */
 export function subschemaAt(schema: JsonSchema, path: readonly (string | number)[]): Subschema {
   let current: Subschema = schema;
@@ -134,12 +134,12 @@ function combine(found: readonly JsonSchema[]): Subschema {
 }
 
 export interface Field {
-  /** From the root on, for example `['rooms', 0, 'id']`; a list is entered at its first element. */
+  /** From the root, for example `['rooms', 0, 'id']`; a list is represented by its first element. */
   readonly path: readonly (string | number)[];
   readonly schema: JsonSchema;
 }
 
-/** The fields of a value down to so many steps, each path once, at most so many. A definition inside itself ends. */
+/** The fields of a value, each path once, within the limits of `most`. A recursive definition is not entered again. */
 export function fieldsOf(root: JsonSchema, most: { readonly steps: number; readonly fields: number }): Field[] {
   const found = new Map<string, Field>();
   const visited = new Map<JsonSchema, Set<string>>();
@@ -162,8 +162,8 @@ export function fieldsOf(root: JsonSchema, most: { readonly steps: number; reado
 }
 
 /**
- * Whether a value of `produced` can stand where `wanted` is asked for, by their types and those of the elements of lists.
- * `false` only when it surely can't: what is unknown fits, `integer` and `number` fit each other, one common type is enough.
+ * Whether a value of `produced` can be used for `wanted`, by their types and the types of list elements. `false` only if it
+ * surely can't: unknown types fit, `integer` and `number` fit each other, and one common type is enough.
  */
 export function fits(produced: JsonSchema, wanted: JsonSchema): boolean {
   const known = new Map<unknown, Map<unknown, boolean>>();
@@ -174,7 +174,7 @@ export function fits(produced: JsonSchema, wanted: JsonSchema): boolean {
     known.set(given, ofGiven);
     const isFit = (one: Kind, other: Kind) =>
       one.type === other.type && (one.type !== 'array' || fitsAt(one.items, other.items, depth + 1));
-    // A list inside itself fits where all around it does.
+    // A recursive list is assumed to fit while its own check is running.
     const fit = ofGiven.get(asked);
     if (fit !== undefined) return fit;
     ofGiven.set(asked, true);
@@ -199,13 +199,13 @@ function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
   return formsOf(node, root).flatMap((form) => kindsOf(form, root, depth + 1));
 }
 
-/** Properties that are looked at, and parts of defaults that are added: each element of a list may have them all. */
+/** Limits visited properties plus added parts of defaults, since each element of a list may have them all. */
 const MOST_FILLING = 2 ** 18;
 
 /**
- * A copy of the value with the schema's defaults for what is missing, but for `null`, which says no more than nothing. As
- * ajv's `useDefaults`: in `properties`, `items` and `allOf`, not in forms that may or may not hold (`anyOf`, `if`). Each
- * node fills a value once. Undefined where that takes too much.
+ * A copy of the value with the schema's defaults for missing fields, except defaults of `null`, which add nothing. As ajv's
+ * `useDefaults`: in `properties`, `items` and `allOf`, not in conditional parts (`anyOf`, `if`). Each node fills a value
+ * once. Undefined when that takes too many steps.
  */
 export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
   let steps = 0;
@@ -235,7 +235,7 @@ export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
   return steps > MOST_FILLING ? undefined : filled;
 }
 
-/** The nodes with what they refer to and are made of, each once; what a node is made of stands before it. */
+/** The nodes with all that they include by `$ref` and `allOf`, each once; included nodes come first. */
 function withJoined(nodes: readonly unknown[], root: JsonSchema): JsonSchema[] {
   const joined = new Set<JsonSchema>();
   const open = new Set<JsonSchema>();
@@ -256,7 +256,7 @@ export function weightOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
 
-/** What the schemas under a keyword are about; under all others they are about the same value. */
+/** Which values the schemas under a keyword describe; under all other keywords, the same value. */
 const ABOUT = new Map<string, SchemaPart['about']>([
   ['properties', 'named'],
   ['patternProperties', 'fields'],
@@ -273,13 +273,13 @@ const ABOUT = new Map<string, SchemaPart['about']>([
 ]);
 
 export interface SchemaPart {
-  /** `named` and `placed`: one field or item, by its step. `rest`: fields that are not named. */
+  /** `named` and `placed`: the field or item at `step`. `rest`: fields that are not named. */
   readonly about: 'same' | 'named' | 'fields' | 'rest' | 'placed' | 'items' | 'definition';
   readonly step?: string | number | undefined;
   readonly node: JsonSchema;
 }
 
-/** The schemas inside a node, and those that it refers to. */
+/** The schemas inside a node, and the targets of its references. */
 export function partsOf(node: JsonSchema, root: JsonSchema): SchemaPart[] {
   const references = [node.$ref, node.$dynamicRef].filter((word) => typeof word === 'string');
   const parts = childrenOf(node).map(({ keyword, step, value }) => {

@@ -1,14 +1,14 @@
 /**
- * Regular expressions of strangers, tried so that none can hang the process: in linear time, as RE2 does (Cox, "Regular
- * Expression Matching in the Wild", 2010). Look-around and back-references are not of that language.
+ * Runs regular expressions from untrusted sources in linear time, so that none can hang the process, with RE2 (Cox, "Regular
+ * Expression Matching in the Wild", 2010). RE2 has no look-around and no back-references.
  */
 import { RE2JS } from 're2js';
 import { orUndefined } from '../../errors.js';
 
-export interface SafePattern {
+interface SafePattern {
   /**
-   * Undefined: not decided, since it takes more steps than are left.
-   * @param budget shared by patterns that are tried together. Default: each try has one of its own.
+   * Undefined: not decided, since matching would take more steps than are left.
+   * @param budget shared by several calls. Default: each call has its own.
    */
   matches(text: string, budget?: StepBudget): boolean | undefined;
 }
@@ -18,21 +18,21 @@ export interface StepBudget {
   left: number;
 }
 
-/** Of patterns of strangers: about a tenth of a second at worst, mostly a millisecond. Operators mean their patterns well. */
+/** For untrusted patterns: about 0.1 s at worst, mostly a millisecond. Patterns of operators are trusted. */
 const MOST_STEPS = { stranger: 2 ** 21, operator: 2 ** 25 };
 
 export function createStepBudget(author: keyof typeof MOST_STEPS = 'stranger'): StepBudget {
   return { left: MOST_STEPS[author] };
 }
 
-/** Of a pattern with its counts written out: compiling more takes too long. None of 122 of real tools has 300. */
+/** Size of a pattern with its repetitions expanded: larger ones compile too slowly. None of 122 of real tools has 300. */
 export const MOST_PATTERN_SIZE = 5_000;
 
-/** About how many characters and classes a pattern has with its counts written out: 7 for `a(b){3}`. */
+/** About how many characters and classes a pattern has with its repetitions expanded: 7 for `a(b){3}`. */
 export function sizeOfPattern(pattern: string): number {
   if (pattern.length > MOST_PATTERN_SIZE) return pattern.length;
   const around: number[] = [];
-  // Of what stands before the last character, class or group, and of that itself.
+  // Sizes of all before the last character, class or group, and of that itself.
   let [before, last] = [0, 0];
   for (const [part, least, most] of pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|./gsu)) {
     if (part === '(') {
@@ -45,7 +45,7 @@ export function sizeOfPattern(pattern: string): number {
   return around.reduce((sum, size) => sum + size, before + last);
 }
 
-/** @throws Error where it is no regular expression that RE2 knows, or one with too many steps */
+/** @throws Error when RE2 can't parse the pattern, or when it is too large */
 export function createSafePattern(pattern: string, { ignoreCase = false } = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   return {
@@ -66,12 +66,12 @@ export function findSafePattern(text: string): SafePattern | undefined {
   return orUndefined(() => createSafePattern(text));
 }
 
-/** Whether an engine of JavaScript takes it, with `u` or without (`[\w-_]`). It is not tried on anything. */
+/** Whether JavaScript accepts the pattern, with the flag `u` or without (`[\w-_]`). Nothing is matched. */
 export function isRegExp(text: string): boolean {
   return ['u', ''].some((flags) => orUndefined(() => new RegExp(text, flags)) !== undefined);
 }
 
-/** RE2 alone knows `(?P<x>a)`, and writes `\p{Han}` for `\p{Script=Han}`. */
+/** Only RE2 has `(?P<x>a)`; it writes `\p{Han}` for `\p{Script=Han}`. */
 function compile(pattern: string, flags: number): RE2JS {
   if (sizeOfPattern(pattern) > MOST_PATTERN_SIZE) throw new SyntaxError('a pattern that is too large');
   if (!isRegExp(pattern)) throw new SyntaxError(`${pattern} is no regular expression`);

@@ -1,4 +1,4 @@
-/** What the schemas of tools mark as secret. */
+/** Finds the arguments that a tool's schema marks as secret. */
 import { oncePer } from '../../kept.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import { partsOf } from './paths.js';
@@ -12,8 +12,8 @@ export function isMarkedSecret(node: JsonSchema): boolean {
 }
 
 /**
- * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also
- * where it stands on one of several forms, on the items of a list, or behind a reference.
+ * Arguments marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark inside `anyOf` or
+ * `oneOf`, on list items or behind a reference also counts for the argument.
  */
 export function secretArgumentNames(schema: JsonSchema): string[] {
   const names = new Set<string>();

@@ -1,17 +1,17 @@
-/** What is read of the answer of a server that Winnow does not know: a body without end ends here, with an error. */
+/** Limits what is read of an untrusted server's response: an endless body fails with an error. */
 
-/** A picture of 5 MiB of base64, and more; 10 MiB take half a second to parse and check. */
+/** Enough for a picture of 5 MiB as base64; 10 MiB take half a second to parse and check. */
 const MOST_BODY_BYTES = 6 * 2 ** 20;
-/** Values behind one another, by their commas: a million of them take seconds to parse, a picture none. */
+/** Commas count the values: a million of them take seconds to parse. A picture has none. */
 const MOST_BODY_COMMAS = 100_000;
 const COMMA = 0x2c;
 
-export interface BodyBounds {
-  /** Default: 6 MiB. Of an event stream, which may be open for days, each event has so many. */
+interface BodyBounds {
+  /** Default: 6 MiB. In an event stream, which may be open for days, it limits each event. */
   readonly maxBytes?: number;
   /** Default: 100,000. */
   readonly maxCommas?: number;
-  /** Called when an event stream is cut, since who reads one need not hear of an error in it. */
+  /** Called when an event stream is cut, since its reader may not notice an error in it. */
   readonly onCutStream?: () => void;
 }
 
@@ -25,7 +25,7 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   let before = Buffer.alloc(0);
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      // An empty line may stand in two chunks.
+      // An empty line may be split between two chunks.
       const seen = isStream ? Buffer.concat([before, chunk]) : before;
       const end = Math.max(0, endOfEvents(seen) - before.length);
       before = Buffer.from(seen.subarray(-LONGEST_END));
@@ -55,7 +55,7 @@ function commasIn(chunk: Uint8Array): number {
 
 const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];
 
-/** Bytes of an empty line that the chunk before may have. */
+/** Bytes of an empty line that may end the previous chunk. */
 const LONGEST_END = 3;
 
 function endOfEvents(bytes: Buffer): number {

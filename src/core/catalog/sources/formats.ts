@@ -1,6 +1,6 @@
 /**
- * The formats of sources, in one list: how the form or content of a path tells the format, and the two simple ones, JSON
- * files and folders of skills.
+ * The list of source formats, their detection by name or content, and the two simple formats: JSON files and folders of
+ * skills.
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -39,11 +39,11 @@ const FORMATS: Readonly<Record<SourceKind, SourceFormat>> = {
   openapi: openApiFormat,
   mcp: mcpFormat,
   /**
-   * A folder in which each `SKILL.md` is one tool. Stage one sees name and description of its front matter; the whole text
+   * A folder in which each `SKILL.md` is one tool. Stage one sees the name and description of its front matter; the text
    * after it is shown only when the skill is chosen.
    */
   skills: { names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource },
-  /** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
+  /** Tool entries, a catalogue with rules, or a saved response of an MCP `tools/list`. */
   json: { names: JSON_LINES, read: readJsonSource },
 };
 
@@ -58,8 +58,8 @@ export async function readSource(
 }
 
 /**
- * A prefix (`openapi:FILE`) names the format; else the end of the name does, and JSON and YAML are looked into. A folder
- * holds skills. A URL that names no such file is an MCP server on streamable HTTP.
+ * A prefix (`openapi:FILE`) names the format; else the file name, or the content of JSON and YAML, decides. A folder holds
+ * skills. A URL that names no such file is an MCP server on streamable HTTP.
  * @throws WinnowError `source_failed` when a path does not exist, `invalid_option` when the kind is unknown
  */
 export async function detectSource(
@@ -80,11 +80,11 @@ export async function detectSource(
   if (kind === 'skills') return { kind, path: dirname(spec) };
   if (kind || content !== undefined) return { kind: kind ?? 'json', path: spec };
   if (isRemote) return mcpUrl(spec);
-  const advice = `Tell it by a prefix: ${PREFIXES}`;
-  throw new WinnowError('invalid_option', `The kind of the source ${spec} can't be told from its name. ${advice}.`);
+  const advice = `Name it by a prefix: ${PREFIXES}`;
+  throw new WinnowError('invalid_option', `The name of the source ${spec} does not show its kind. ${advice}.`);
 }
 
-/** The content of JSON and YAML; undefined of other files. YAML is slow to parse, so its kind is enough of an OpenAPI document. */
+/** The content of JSON and YAML files, else undefined. YAML parses slowly, so OpenAPI in YAML gives only its kind's key. */
 async function lookInto(spec: string, name: string, context: ReadContext): Promise<unknown> {
   if (/\.json$/i.test(name)) return parseJson(await readText(spec, context), spec);
   if (!YAML_NAME.test(name)) return undefined;
@@ -93,7 +93,7 @@ async function lookInto(spec: string, name: string, context: ReadContext): Promi
   return key === undefined ? parseJsonOrYaml(text, spec) : { [key]: true };
 }
 
-/** The name of the server is its place, so that the origin of its tools says where they come from. */
+/** Names the server by host and path, so that the origin of its tools shows where they come from. */
 function mcpUrl(url: string): SourceSpec {
   const { host, pathname } = new URL(url);
   return { kind: 'mcp', servers: { [`${host}${pathname.replace(/\/$/, '')}`]: { url } } };
@@ -116,7 +116,7 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   return [readJsonContent(content, path)];
 }
 
-/** What a JSON file holds, in any of its forms. @throws WinnowError `source_failed` for content of another form */
+/** Reads the content of a JSON file in any of its forms. @throws WinnowError `source_failed` for any other form */
 export function readJsonContent(content: unknown, path: string): SourceReading {
   const origin = describeSource(path);
   if (Array.isArray(content)) return { origin, entries: content };
@@ -128,7 +128,7 @@ export function readJsonContent(content: unknown, path: string): SourceReading {
       `is neither ${forms}. Write it in one of these forms; MCP servers stand in {"mcpServers": …}, OpenAPI has "openapi"`,
     );
   }
-  // A catalogue file has a name or rules of its own; the answer of a server has neither.
+  // A catalogue file has a name or rules; a server's response has neither.
   if (name !== undefined || rules !== undefined) {
     const isList = Array.isArray(rules ?? []);
     const issues = isList ? [] : [warning(`${origin} rules`, 'rules: not an array, left out')];
@@ -156,7 +156,7 @@ function parseJsonLines(text: string, origin: string): SourceReading {
 
 const SKILL_FILE = 'SKILL.md';
 const FRONT_MATTER = /^---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s;
-/** Deeper folders hold a skill's own files. */
+/** Deeper folders only hold files of a skill. */
 const MAX_DEPTH = 6;
 
 async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading[]> {
@@ -187,8 +187,8 @@ async function parseSkill(text: string, file: string): Promise<Record<string, un
 }
 
 /**
- * Paths below the folder, through links, sorted by name so that every run has the same order; a skill's own folder is not
- * searched, and none is searched twice.
+ * Paths below the folder, sorted by name so that every run has the same order. Follows links, searches no folder twice, and
+ * does not search inside a skill's folder.
  */
 async function findSkillFiles(root: string): Promise<string[]> {
   const seen = new Set<string>();
@@ -201,7 +201,7 @@ async function findSkillFiles(root: string): Promise<string[]> {
     });
     if (seen.has(real)) return [];
     seen.add(real);
-    // Behind a broken link is nothing.
+    // A broken link leads to nothing.
     const about = async (name: string) => ({ name, is: await stat(join(path, name)).catch(() => undefined) });
     const entries = await Promise.all(names.sort().map(about));
     if (entries.some(({ name, is }) => is?.isFile() && name === SKILL_FILE)) return [join(folder, SKILL_FILE)];

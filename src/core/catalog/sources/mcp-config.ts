@@ -1,4 +1,4 @@
-/** A file of MCP servers, as Claude Desktop, Cursor and VS Code have it -> servers that can be started, and why others can't. */
+/** Reads MCP configurations of Claude Desktop, Cursor and VS Code: servers that can be started, and why others can't. */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
@@ -24,17 +24,17 @@ export interface McpConfig {
   readonly failures: readonly SourceFailure[];
 }
 
-/** VS Code calls them `servers`, and asks a person for its `inputs`. */
+/** VS Code names the servers `servers`, and asks a person for its `inputs`. */
 const configSchema = z.object({
   mcpServers: z.record(z.string().min(1), z.unknown()),
   inputs: z.array(z.looseObject({ id: z.string(), default: z.string().optional() })).optional(),
 });
 
 interface Surroundings extends Pick<ReadContext, 'variable'> {
-  /** Of the configuration; of the workspace, where it is that of an editor. */
+  /** The folder of the configuration; for an editor's configuration, the workspace. */
   readonly folder: string;
   readonly workspace: string;
-  /** What VS Code would propose for an input. */
+  /** The values that VS Code proposes for inputs. */
   readonly defaults: ReadonlyMap<string, string | undefined>;
 }
 
@@ -66,7 +66,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   return { servers, failures };
 }
 
-/** What is wrong with the configuration is the operator's business. */
+/** Shown to everyone; only operators see what is wrong with the configuration. */
 const NOT_USABLE = 'has a configuration that is not usable';
 
 /** @throws Error that says what is wrong, and what to do */
@@ -84,13 +84,13 @@ async function readServer(written: unknown, place: string, around: Surroundings)
     if (!wrong) return server;
     throw new Error(`has a ${wrong[0]} that is not an http(s) URL: correct it`);
   }
-  const { envFile, ...told } = server;
-  const placed = 'cwd' in told ? { ...told, cwd: resolve(around.folder, told.cwd ?? '') } : told;
+  const { envFile, ...rest } = server;
+  const placed = 'cwd' in rest ? { ...rest, cwd: resolve(around.folder, rest.cwd ?? '') } : rest;
   if (envFile === undefined) return placed;
   try {
     const text = await readFile(resolve(around.workspace, envFile), 'utf8');
     const fromFile = z.record(z.string(), z.string()).parse({ ...parseEnv(text) });
-    return { ...placed, env: { ...fromFile, ...told.env } };
+    return { ...placed, env: { ...fromFile, ...rest.env } };
   } catch (error) {
     throw new Error(`has an envFile that can't be read (${reasonOf(error)}). Check its path`);
   }

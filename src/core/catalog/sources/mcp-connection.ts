@@ -1,6 +1,6 @@
 /**
- * A connection to one MCP server, whatever revision and transport it speaks, as what the server did when it fails; and the
- * tools that it lists. A server is asked by the newest revision first, then as one of before 2026, then by SSE.
+ * Connects to one MCP server of any revision and transport, lists its tools, and describes its failures. It tries the newest
+ * revision first, then those before 2026, then SSE.
  */
 import {
   Client,
@@ -22,11 +22,11 @@ import { createServerTokens, NoToken, type ServerTokens } from './mcp-tokens.js'
 import { createMcpTransport, rawPageSchema, type TransportOptions, type Wire } from './mcp-transport.js';
 import { type ReadContext, reasonOf } from './source.js';
 
-/** A server that never ends its list is cut here, with an error. */
+/** A longer list counts as endless and is an error. */
 const MAX_PAGES = 1000;
 const MAX_LIST_CHARACTERS = 2 ** 25;
 const MAX_BODY_CHARACTERS = 200;
-/** The SDK wants a time-out of its own for each request; the signals are the ones that bound them. */
+/** The SDK requires a time-out for each request; here signals limit them instead. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws McpFailure whose message says what the server did, and what to do */
@@ -58,10 +58,10 @@ interface Page {
   readonly nextCursor?: string | null | undefined;
 }
 
-/** A list without an end. It says nothing of the connection, which others use. */
+/** A list without an end. The connection itself still works, and others may use it. */
 export class EndlessList extends Error {}
 
-/** A whole list of a server. @throws EndlessList which says in what way it is one, and what `readPage` throws */
+/** Reads all pages of a server's list. @throws EndlessList with the reason, and what `readPage` throws */
 export async function readPages(readPage: (params: { cursor?: string }) => Promise<Page>): Promise<unknown[]> {
   const all: unknown[] = [];
   const seen = new Set<string>();
@@ -81,13 +81,13 @@ export async function readPages(readPage: (params: { cursor?: string }) => Promi
   throw new EndlessList(`its list has more than ${MAX_PAGES} pages`);
 }
 
-/** How a server is spoken to. The eras are those of the SDK: legacy before 2026-07-28, modern since. */
+/** Transport and protocol era of a connection. The eras are the SDK's: legacy before 2026-07-28, modern since. */
 export interface Way {
   readonly wire: Wire;
   readonly era: 'any' | 'legacy' | 'modern';
 }
 
-/** A process that leaves what it does not know unanswered is taken for one of before 2026-07-28 after this time. */
+/** A process that does not answer the version probe within this time counts as older than 2026-07-28. */
 const PROBE_TIMEOUT_MS = 5_000;
 const MODERN_VERSION = '2026-07-28';
 
@@ -97,21 +97,21 @@ function negotiationOf({ era, wire }: Way): VersionNegotiationOptions {
   return { mode: 'auto', ...(wire === 'stdio' ? { probe: { timeoutMs: PROBE_TIMEOUT_MS } } : {}) };
 }
 
-/** @param asked the form as it came; @param signal fires when the answer is not waited for any more */
+/** @param asked the elicitation as received; @param signal aborts when the answer is no longer needed */
 export type AskedByServer = (asked: unknown, signal: AbortSignal) => Promise<ElicitResult>;
 
-/** Declared also where tools are only listed: some servers show the tools that ask to clients alone that can be asked. */
+/** Declared even for mere listing: some servers show tools that elicit input only to clients that support it. */
 const CAPABILITIES = { elicitation: { form: {} } };
 const DECLINE: AskedByServer = async () => ({ action: 'decline' });
 
 export interface ConnectOptions extends Pick<TransportOptions, 'hear'> {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Of earlier connections to a server with `oauth`. Default: new ones. */
+  /** Tokens of earlier connections to a server with `oauth`. Default: new ones. */
   readonly tokens?: ServerTokens | undefined;
-  /** Answers what the server asks of a person. Default: nobody is asked. */
+  /** Answers elicitations, which a server addresses to a person. Default: declines them. */
   readonly ask?: AskedByServer | undefined;
-  /** In which the server answered before. Default: all are tried. */
+  /** The way in which the server answered before. Default: tries all. */
   readonly way?: Way | undefined;
 }
 
@@ -124,10 +124,10 @@ interface Opened {
 }
 
 interface Connection extends Opened {
-  /** Fires when the time is over, or the caller gives up. */
+  /** Aborts on time-out, or when the caller cancels. */
   readonly patience: AbortSignal;
   readonly told: (error: unknown) => Told;
-  /** What was thrown, as what the server did, and what to do. */
+  /** Turns an error into a failure that says what the server did, and what to do. */
   explain(error: unknown): McpFailure;
 }
 
@@ -137,7 +137,7 @@ export async function connect(
   { timeoutMs, signal, hear, ask = DECLINE, way = firstWay(server), ...options }: ConnectOptions,
 ): Promise<Connection> {
   const { tokens = createServerTokens(server) } = options;
-  // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
+  // `explain` keeps a reference: on Node 20 the combined signal never fires once its time-out is garbage-collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
@@ -156,13 +156,13 @@ export async function connect(
     lastWords = opened.lastWords;
     const options = { versionNegotiation: negotiationOf(one), capabilities: CAPABILITIES };
     const client = new Client({ name: 'winnow', version: readVersion() }, options);
-    // A handler for the method would get the form without what marks a secret.
+    // A handler for this method would get a schema without its marks of secrets.
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
       if (method === 'elicitation/create') return ask(params, mcpReq.signal);
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `Winnow does not answer ${method}.`);
     };
     try {
-      // A process that does not read its input, or a hanging connection, must not outlive the signal.
+      // A process that does not read its input, or a hanging connection, must end with the signal.
       const connecting = client.connect(opened.transport, { signal: patience, timeout: NO_TIMEOUT_MS });
       await orAborted(connecting, patience);
     } catch (error) {
@@ -170,7 +170,7 @@ export async function connect(
       const next = patience.aborted ? undefined : wayAfter(error, one, server);
       if (!next) throw error;
       return open(next).catch((later: unknown) => {
-        // Of a URL that speaks neither, people want to know what the way that they meant said.
+        // If a URL supports neither transport, the first error is the one that people need.
         throw next.wire === one.wire || patience.aborted ? later : error;
       });
     }
@@ -189,13 +189,13 @@ function firstWay(server: McpServer): Way {
   return server.type === 'sse' ? { wire: 'sse', era: 'legacy' } : { wire: 'http', era: 'any' };
 }
 
-/** What a server of before streamable HTTP answers to it, by the specification. */
+/** Status codes by which a server without streamable HTTP refuses it, by the specification. */
 const NOT_STREAMABLE = [400, 404, 405];
 
-/** A question that an old server does not know may end it, also later than the answer was waited for. */
+/** A request unknown to an old server may end it, even after the probe's time-out. */
 const MAYBE_OLD: readonly string[] = [SdkErrorCode.EraNegotiationFailed, SdkErrorCode.ConnectionClosed];
 
-/** What to try after a failure: the handshake of before 2026-07-28, that revision alone, or SSE. */
+/** What to try after a failure: the handshake from before 2026-07-28, only that revision, or SSE. */
 function wayAfter(error: unknown, { wire, era }: Way, server: McpServer): Way | undefined {
   if (error instanceof UnsupportedProtocolVersionError)
     return error.supported.includes(MODERN_VERSION) && era !== 'modern' ? { wire, era: 'modern' } : undefined;
@@ -210,11 +210,11 @@ function describeSilence(server: McpServer, timeoutMs: number): string {
   return `did not answer within ${timeoutMs} ms. ${look}, or allow more time (${more})`;
 }
 
-/** What of an error may be told. */
+/** The parts of an error that may be shown. */
 export interface Told {
   /** What was wrong, without keys. */
   readonly reason: string;
-  /** What to do about the tokens of a server with `oauth`. Undefined: it is not about them. */
+  /** What to do about the tokens of a server with `oauth`. Undefined: they are not the cause. */
   readonly advice: string | undefined;
 }
 
@@ -236,10 +236,10 @@ function describeBriefly(server: McpServer, error: unknown): string {
 }
 
 const NOT_OF_FORM = 'did not answer as MCP asks for';
-/** Of Node, for example ENOENT and ECONNREFUSED. */
+/** Error codes of Node, for example ENOENT and ECONNREFUSED. */
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{2,40}$/u;
 
-/** @param mask before anything is cut: a part of a key is no form of it */
+/** @param mask applied before the text is cut, since it does not recognise part of a key */
 function failureReason(error: unknown, mask: (text: string) => string): string {
   const status = statusOf(error);
   if (status === undefined) return mask(reasonOf(error));

@@ -1,4 +1,4 @@
-/** One server of an MCP configuration: how it is written, what its tools are called, and how it fails. */
+/** One server of an MCP configuration: its format, the names of its tools, and its failures. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { findSlips } from '../../nearest-name.js';
@@ -8,7 +8,7 @@ import { isObject } from '../schema/json.js';
 
 const texts = z.record(z.string(), z.string()).optional();
 const common = {
-  disabled: z.boolean().optional().describe('The server is left out, as other readers of this format do.'),
+  disabled: z.boolean().optional().describe('Leaves the server out, as in other programs that read this format.'),
   prefix: z
     .boolean()
     .optional()
@@ -28,25 +28,21 @@ const processSchema = z.object({
   type: z.enum(['stdio', 'local']).optional(),
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
-  env: texts.describe('Added to the few variables that the SDK hands on by default (PATH, HOME and the like).'),
-  envFile: z.string().min(1).optional().describe('Lines NAME=value; what stands in `env` wins.'),
+  env: texts.describe('Added to the few variables that the SDK passes by default (PATH, HOME and the like).'),
+  envFile: z.string().min(1).optional().describe('Lines NAME=value; `env` overrides them.'),
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 
 const oauthSchema = z.object({
   clientId: z.string().min(1),
   clientSecret: z.string().min(1).describe('As `${NAME}`, from the environment.'),
-  scope: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('With spaces between several. Default: what the issuer gives by itself.'),
+  scope: z.string().min(1).optional().describe("With spaces between several. Default: the issuer's own default."),
   issuer: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'The one place, besides the server, that is asked for tokens. Default: the server names it, at its own origin.',
+      'The only place, besides the server, that gets token requests. Default: the server names one at its own origin.',
     ),
 });
 
@@ -57,7 +53,7 @@ const remoteSchema = z
       .enum(['http', 'streamable-http', 'streamableHttp', 'sse'])
       .optional()
       .describe('Default: streamable HTTP, and SSE where the server refuses it.'),
-    // Whether it is a URL shows once its variables are in their places.
+    // Whether it is a URL can be checked only after its variables are expanded.
     url: z.string().min(1),
     headers: texts,
     oauth: oauthSchema.optional().describe('Client credentials for tokens, which go to this server alone.'),
@@ -66,15 +62,15 @@ const remoteSchema = z
     error: '"oauth" and the header "authorization" say who asks: leave one of them out',
   });
 
-/** A process on stdio, or a URL; see the configurations of Claude Desktop, Cursor and VS Code. */
+/** A process on stdio, or a URL, in the format of Claude Desktop, Cursor and VS Code. */
 export type McpServer = z.infer<typeof processSchema> | z.infer<typeof remoteSchema>;
 
-/** Of an unknown key's letters; other readers have keys of their own, which stay unheard. */
+/** Share of an unknown key's letters. Keys of other programs differ more and cause no warning. */
 const MAX_KEY_SLIPS = 0.34;
 
 /**
- * @param place stands before each problem, for example `mcpServers.github`
- * @throws Error whose message tells the problems
+ * @param place begins each problem, for example `mcpServers.github`
+ * @throws Error whose message lists the problems
  */
 export function parseMcpServer(written: unknown, place: string): McpServer {
   const unusable = (problem: string) => new Error(`is not usable (${problem}). ${FORM}`);
@@ -95,28 +91,28 @@ export function parseMcpServer(written: unknown, place: string): McpServer {
 
 const FORM = 'Write it as {"command", "args"} or {"url", "headers"}';
 
-/** A name tells its server: what stands before the first `__` is always the server's own, and holds none. */
+/** The part before the first `__` identifies the server: no server's prefix contains another `__`. */
 export function toolNameOf(tool: string, server: string, { prefix }: Pick<McpServer, 'prefix'> = {}): string {
   return prefix === false && !tool.includes('__') ? tool : `${prefixOf(server)}${tool}`;
 }
 
-/** Stands before the names of a server's tools and prompts. */
+/** The prefix of the names of a server's tools and prompts. */
 export function prefixOf(server: string): string {
   const plain = server.replace(/[^\p{L}\p{N}-]+/gu, '_').replace(/^_|_$/gu, '');
   return `${plain || 'server'}__`;
 }
 
-/** Another server whose tools and prompts would have the same prefix: one could answer for the other. */
+/** Another server with the same prefix: its tools and prompts could be taken for this one's. */
 export function findNamesake(server: string, others: Iterable<string>): string | undefined {
   return [...others].find((other) => other !== server && prefixOf(other) === prefixOf(server));
 }
 
-/** Servers and libraries repeat keys in what they say of a failure. @param tokens that it has got besides its configuration */
+/** Masks keys, which servers and libraries repeat in error messages. @param tokens obtained besides the configured keys */
 export function maskOf(server: McpServer, tokens: readonly string[] = []): (text: string) => string {
   return createKeyMask([...keysOf(server), ...tokens]);
 }
 
-/** What of its configuration may be a key. */
+/** Configured values that may be keys. */
 function keysOf(server: McpServer): string[] {
   if ('command' in server) return Object.values(server.env ?? {});
   const { url, headers = {}, oauth } = server;
@@ -127,22 +123,22 @@ function keysOf(server: McpServer): string[] {
   return [...ofHeaders, ...ofOauth, username, password, ...searchParams.values()];
 }
 
-/** Another one, where calls of the server would go elsewhere. No key of a header is in it. */
-export function targetOf(told: McpServer): string {
-  const { command, args, env, cwd, url }: Record<string, unknown> = { ...told };
+/** A hash that changes when calls of the server would go elsewhere. It contains no header, and so no key of one. */
+export function targetOf(server: McpServer): string {
+  const { command, args, env, cwd, url }: Record<string, unknown> = { ...server };
   const target = JSON.stringify([command, args, env, cwd, url]);
   return createHash('sha256').update(target).digest('hex').slice(0, 16);
 }
 
-export interface McpFailureFacts {
-  /** What it did, in words of Winnow alone: others than its callers read it, too. */
+interface McpFailureFacts {
+  /** What the server did, in Winnow's words only, since not just its callers read it. */
   readonly brief: string;
   /** What its process wrote on stderr, which may hold keys and paths. */
   readonly lastWords: string;
   readonly cause: unknown;
 }
 
-/** What a server did, and what to do: for whoever called it. */
+/** Says what a server did and what to do about it, for its caller. */
 export class McpFailure extends Error {
   readonly brief: string;
   readonly lastWords: string;
@@ -153,13 +149,13 @@ export class McpFailure extends Error {
     this.lastWords = lastWords;
   }
 
-  /** With what it wrote on stderr last. */
+  /** The message and the end of the server's stderr. */
   get forOperators(): string {
     return this.lastWords === '' ? this.message : `${this.message}; its stderr ends with: ${this.lastWords}`;
   }
 }
 
-/** What a server did, for anybody. */
+/** What a server did, in words that may be shown to anyone. */
 export function briefOf(error: unknown): string {
   return error instanceof McpFailure ? error.brief : 'failed';
 }

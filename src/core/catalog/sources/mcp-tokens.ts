@@ -1,6 +1,6 @@
 /**
- * OAuth towards an MCP server: the client credentials of its configuration become tokens (RFC 6749, section 4.4), which go to
- * this server alone. The secret goes to the issuer of the configuration; where it names none, to no other origin than the server's.
+ * OAuth for an MCP server: exchanges the configured client credentials for tokens (RFC 6749, section 4.4), which only this
+ * server receives. The secret goes to the configured issuer; without one, only to the server's own origin.
  */
 import {
   type AuthProvider,
@@ -23,11 +23,11 @@ import { type McpServer, maskOf } from './mcp-server.js';
 import { reasonOf } from './source.js';
 
 export interface ServerTokens extends Required<AuthProvider> {
-  /** Those of late, which no text may have. */
+  /** Recent tokens, which no text may contain. */
   keys(): readonly string[];
 }
 
-/** Why there is no token. It has no cause: what an issuer says may hold the secret. */
+/** Why there is no token. It has no cause, since the issuer's words may contain the secret. */
 export class NoToken extends Error {
   /** The key of the server's configuration to look at. */
   readonly key: string;
@@ -38,13 +38,13 @@ export class NoToken extends Error {
   }
 }
 
-/** Of each question to the issuer. */
+/** For each request to the issuer. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Of the time that a token is good for: one that ends on its way is refused. */
+/** Share of a token's lifetime in which it is used: one that expires in transit is refused. */
 const USED_SHARE = 0.9;
 const MOST_REASON_CHARACTERS = 200;
 
-/** Undefined: its configuration has no `oauth`. */
+/** Undefined if the server's configuration has no `oauth`. */
 export function createServerTokens(server: McpServer): ServerTokens | undefined {
   if (!('url' in server) || server.oauth === undefined) return undefined;
   const { url, oauth } = server;
@@ -52,14 +52,14 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
   let endsAt = 0;
   let renewal: Promise<void> | undefined;
 
-  /** @param place of the server's own description, as its refusal names it */
+  /** @param place URL of the server's resource metadata, as its 401 response names it */
   async function fetchTokens(place: URL | undefined): Promise<void> {
     const described = await discoverOAuthProtectedResourceMetadata(
       url,
       place && { resourceMetadataUrl: place },
       ask,
     ).catch((error: unknown) => {
-      // It is the server that can't be reached; all else is none of its duties.
+      // An unreachable server is an error; serving this metadata is optional.
       if (isNeverConnected(String(Object(Object(error).cause).code))) throw error;
       return undefined;
     });
@@ -85,13 +85,13 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
     }
   }
 
-  /** Each question of the SDK, with none of the server's own headers. */
+  /** Sends each request of the SDK, without the server's configured headers. */
   const ask: FetchLike = async (address, init = {}) => {
     if (!isAllowed(address, init)) throw new Error(`it names ${new URL(address).origin}, which is another place`);
     return boundBody(await fetch(address, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }));
   };
 
-  /** Where tokens are given, the issuer of the configuration may say; no metadata sends anybody else there. */
+  /** A configured issuer may name another token endpoint; metadata of a server may lead nowhere else. */
   function isAllowed(address: string | URL, { method }: Pick<RequestInit, 'method'>): boolean {
     const { origin, protocol, hostname } = new URL(address);
     if (origin === new URL(url).origin) return true;
@@ -99,7 +99,7 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
     return oauth.issuer !== undefined && isSafe && (method === 'POST' || origin === new URL(oauth.issuer).origin);
   }
 
-  /** Once for all who wait for it. */
+  /** Concurrent callers share one renewal. */
   function renew(place?: URL): Promise<void> {
     renewal ??= fetchTokens(place).finally(() => {
       renewal = undefined;

@@ -1,4 +1,4 @@
-/** How messages go to an MCP server and back: a process, streamable HTTP, or the SSE of before 2025; bounded in size. */
+/** Transports to an MCP server, limited in size: a process, streamable HTTP, or the SSE from before 2025. */
 import {
   type AuthProvider,
   type JSONRPCMessage,
@@ -18,9 +18,9 @@ import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
-export interface McpTransport {
+interface McpTransport {
   readonly transport: Transport;
-  /** What a process wrote on stderr last, without its keys. */
+  /** The end of a process's stderr, without its keys. */
   lastWords(): string;
   /** Ends the process, or gives the session back. Idempotent, and throws nothing. */
   close(): Promise<void>;
@@ -29,21 +29,21 @@ export interface McpTransport {
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 
-/** A stream that ended is opened again after a pause, each twice the one before until an answer comes, and so often. */
+/** An ended stream is reopened after a pause, which doubles each time until an answer comes, at most so often. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const MOST_REOPENINGS = 20;
 
-/** The SDK asks a second process for its revision where the transport is exactly its own class; servers lock files and ports. */
+/** Given exactly its own class, the SDK probes the revision with a second process; servers lock files and ports. */
 class ProcessTransport extends StdioClientTransport {}
 
-/** Told at once and in order: the SDK tells what comes with an answer after the answer, or not at all. */
+/** Called at once and in order: the SDK delivers notifications sent with an answer after it, or not at all. */
 export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
 
 export interface TransportOptions {
-  /** Default: nobody hears them. */
+  /** Default: they are ignored. */
   readonly hear?: HearNotification | undefined;
-  /** Of a server with `oauth`. */
+  /** For a server with `oauth`. */
   readonly tokens?: AuthProvider | undefined;
 }
 
@@ -61,7 +61,7 @@ export function createMcpTransport(
     if ('result' in message) keepRaw(message);
     else if ('method' in message && !('id' in message)) hear?.(message);
   };
-  // A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it.
+  // A failed `connect` starts closing without waiting; here that close and ours are shared, and we wait for it.
   const end = transport.close.bind(transport);
   const ending = createOpening(() => {
     reopening.end();
@@ -70,7 +70,7 @@ export function createMcpTransport(
   transport.close = ending.get;
   const closing = createOpening(async () => {
     if ('terminateSession' in transport) {
-      // One that does not answer must not keep us, and one that can't end sessions has nothing to give back.
+      // A silent server must not delay us, and a server that can't end sessions has nothing to end.
       const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
       await farewell.catch(() => undefined);
     }
@@ -89,7 +89,7 @@ function createRemote(
   const options = {
     ...sending,
     requestInit: { headers: { ...headers } },
-    // Who waits for an answer in a stream that was cut hears of the end of the connection.
+    // Closing lets callers that wait for an answer in a cut stream fail.
     fetch: async (address: string | URL, init?: RequestInit) =>
       boundBody(await fetch(address, init), { onCutStream: () => void remote.close() }),
   };
@@ -97,9 +97,9 @@ function createRemote(
     wire === 'sse'
       ? new SSEClientTransport(new URL(url), options)
       : new StreamableHTTPClientTransport(new URL(url), options);
-  // Its one stream is the connection: opened anew by itself, it would be a session without a handshake.
+  // Its one stream is the connection: a stream reopened automatically would be a session without a handshake.
   remote.onerror = (error) => {
-    // Not at once: the event source sets its timer for another try behind this.
+    // Deferred, since the event source sets its retry timer after this call.
     if (error instanceof SseError) queueMicrotask(() => void remote.close());
   };
   return remote;
@@ -107,14 +107,14 @@ function createRemote(
 
 interface Reopening {
   readonly schedule: ReconnectionScheduler;
-  /** An answer came. */
+  /** Called when an answer comes. */
   reset(): void;
   end(): void;
 }
 
 /**
- * When ended streams of one connection are opened again. A server may ask for longer pauses, not for shorter ones. After
- * so many without an answer they stay closed, and who waits in one has the time-out of the call.
+ * Schedules the reopening of ended streams of one connection. A server may ask for longer pauses, not for shorter ones.
+ * After `MOST_REOPENINGS` without an answer they stay closed, and callers that still wait run into their time-out.
  */
 function createReopening(): Reopening {
   let times = 0;
@@ -160,7 +160,7 @@ function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => st
   return () => mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
 }
 
-/** A page of tools, and the result of a call, as the server sent them. */
+/** Unchecked pages of tools and results of calls, as the server sent them. */
 export const rawPageSchema = z.object({
   raw: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() }),
 });
@@ -174,10 +174,10 @@ export const rawResultSchema = z.object({
 });
 
 const CHECKED = ['tools', 'content', 'structuredContent', 'isError'];
-/** What passes the checks of the SDK. */
+/** A result that passes the checks of the SDK. */
 const EMPTY = { tools: [], content: [], ttlMs: 0, cacheScope: 'private' };
 
-/** The SDK refuses a whole page for one bad tool, and a whole result for one strange block: it gets empty ones to check. */
+/** The SDK refuses a whole page for one bad tool, and a result for one unknown block, so it gets empty ones to check. */
 function keepRaw(message: Extract<JSONRPCMessage, { result: unknown }>): void {
   const { result } = message;
   const { resultType } = result;

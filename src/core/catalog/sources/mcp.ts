@@ -1,6 +1,6 @@
 /**
- * MCP servers of a configuration, asked side by side. One that fails does not take the others along.
- * What a server says of its tools neither lowers their risk nor gives them a name that another server's could have.
+ * Reads the MCP servers of a configuration in parallel. A failing server does not affect the others. A server can neither
+ * lower the risk of its tools, unless it is trusted, nor name one like a tool of another server.
  */
 import PQueue from 'p-queue';
 import { messageOf, throwIfCancelled } from '../../errors.js';
@@ -18,9 +18,9 @@ import {
   sourceFailed,
 } from './source.js';
 
-/** Servers are often started by `npx`; more at once make each too slow for its time-out. */
+/** Servers are often started by `npx`; starting more at once makes each too slow for its time-out. */
 const MAX_SERVERS_AT_ONCE = 8;
-/** What MCP says of a tool. Other keys go to `metadata`: a server must not set Winnow's own (scope, risk, alwaysLoad). */
+/** MCP's own keys of a tool. Others go to `metadata`: a server must not set Winnow's keys (scope, risk, alwaysLoad). */
 const MCP_KEYS = new Set(['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']);
 
 export const mcpFormat: SourceFormat = {
@@ -35,8 +35,8 @@ export async function readMcpServers(
   context: ReadContext,
 ): Promise<(SourceReading | SourceFailure)[]> {
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
-  const answers = Object.entries(servers).map(([server, told]) =>
-    queue.add(() => readServer(told, { server, origin: `${name}#${server}` }, context)),
+  const answers = Object.entries(servers).map(([server, config]) =>
+    queue.add(() => readServer(config, { server, origin: `${name}#${server}` }, context)),
   );
   const read = await Promise.all(answers);
   throwIfCancelled(context.signal);
@@ -44,20 +44,20 @@ export async function readMcpServers(
 }
 
 async function readServer(
-  told: McpServer,
+  config: McpServer,
   { server, origin }: { server: string; origin: string },
   context: ReadContext,
 ): Promise<SourceReading | SourceFailure> {
   try {
-    // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
+    // Loaded on demand: the library takes 0.25 s to load, and most catalogues have no MCP server.
     const { listServerTools } = await import('./mcp-connection.js');
-    const { tools, way } = await listServerTools(told, context);
+    const { tools, way } = await listServerTools(config, context);
     const empty: EntryIssue = { level: 'debug', entry: origin, message: 'offers no tools' };
     const issues = tools.length === 0 ? [empty] : [];
     const sendsHeaders = way.wire === 'http' && way.era === 'modern';
     const entries = tools.flatMap((tool, index) => {
       const problem = sendsHeaders ? findHeaderProblem(Object(tool).inputSchema) : undefined;
-      if (problem === undefined) return [toEntry(tool, server, told)];
+      if (problem === undefined) return [toEntry(tool, server, config)];
       const what = `left out: ${HEADER_MARK} ${problem}`;
       issues.push({ ...warning(`${origin}[${index}]`, what, Object(tool).name), isLeftOut: true });
       return [];
@@ -65,8 +65,8 @@ async function readServer(
     return { origin, server, entries, issues };
   } catch (error) {
     const what = error instanceof McpFailure ? error.forOperators : messageOf(error);
-    const told = { name: server, reason: briefOf(error) };
-    return { source: origin, error: sourceFailed(origin, what, error), server: told };
+    const failed = { name: server, reason: briefOf(error) };
+    return { source: origin, error: sourceFailed(origin, what, error), server: failed };
   }
 }
 
@@ -74,7 +74,7 @@ export const HEADER_MARK = 'x-mcp-header';
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/u;
 const HEADER_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 
-/** By MCP 2026-07-28, a client leaves out a tool whose arguments can not all be sent as the headers that they should be. */
+/** MCP 2026-07-28 makes clients leave out tools with an argument that can't be sent as the header it asks for. */
 function findHeaderProblem(inputSchema: unknown): string | undefined {
   const names = new Set<string>();
   const open: { node: unknown; isArgument: boolean }[] = [{ node: inputSchema, isArgument: false }];
@@ -82,8 +82,8 @@ function findHeaderProblem(inputSchema: unknown): string | undefined {
     if (!isObject(node)) continue;
     if (HEADER_MARK in node) {
       const name = node[HEADER_MARK];
-      if (!isArgument) return 'stands at what is no argument of its own';
-      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return 'is no name of a header';
+      if (!isArgument) return 'marks a place that is no argument of its own';
+      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return 'is not a valid header name';
       if (!HEADER_TYPES.includes(node.type)) return `"${name}" is neither text nor an integer nor a boolean`;
       if (names.has(name.toLowerCase())) return `"${name}" is the header of two arguments`;
       names.add(name.toLowerCase());
@@ -95,7 +95,7 @@ function findHeaderProblem(inputSchema: unknown): string | undefined {
   return undefined;
 }
 
-function toEntry(tool: unknown, server: string, told: McpServer): unknown {
+function toEntry(tool: unknown, server: string, config: McpServer): unknown {
   if (!isObject(tool)) return tool;
   const known = Object.entries(tool).filter(([key]) => MCP_KEYS.has(key));
   const others = Object.entries(tool).filter(([key]) => !MCP_KEYS.has(key));
@@ -104,13 +104,13 @@ function toEntry(tool: unknown, server: string, told: McpServer): unknown {
   return {
     ...(typeof title === 'string' ? { title } : {}),
     ...Object.fromEntries(known),
-    ...(typeof name === 'string' && name !== '' ? { name: toolNameOf(name, server, told) } : {}),
+    ...(typeof name === 'string' && name !== '' ? { name: toolNameOf(name, server, config) } : {}),
     toolType: 'mcp',
-    risk: told.trust === true ? riskOf(hints) : 'high',
+    risk: config.trust === true ? riskOf(hints) : 'high',
     origin: server,
     metadata: {
       ...Object.fromEntries(others),
-      mcp: { server, tool: name, target: targetOf(told), ...(told.trust === true ? { trust: true } : {}) },
+      mcp: { server, tool: name, target: targetOf(config), ...(config.trust === true ? { trust: true } : {}) },
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http` (see
- * `http-target.ts`, which reads them).
+ * Reads OpenAPI 3.0 and 3.1 documents: each operation is one tool, whose HTTP call is described in `metadata.http` (read by
+ * `http-target.ts`).
  */
 import { orUndefined } from '../../errors.js';
 import { splitIdentifier } from '../../search/words.js';
@@ -21,9 +21,9 @@ import {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 const PLACES = ['path', 'query', 'header', 'cookie'];
-/** Set by the HTTP client; OpenAPI says to ignore parameters of these names. */
+/** The HTTP client sets these; OpenAPI says to ignore parameters of these names. */
 const CLIENT_HEADERS = new Set(['accept', 'content-type', 'authorization']);
-/** A body whose schema has other keywords than these stays whole; the properties of a plain one become arguments. */
+/** The properties of a body become arguments if its schema has only these keywords; else the body stays one argument. */
 const PLAIN_OBJECT =
   /^(?:type|properties|required|additionalProperties|title|description|examples?|default|xml|externalDocs|x-.*)$/;
 const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low', delete: 'high' };
@@ -59,11 +59,11 @@ async function readOpenApiSource(path: string, context: ReadContext): Promise<So
       const source = { document, operation, pathItem, problems, method, route, location: path };
       const name = nameOf(source, (one) => names.has(one));
       names.add(name);
-      // Nested without a bottom, it would take the others along.
+      // An endlessly nested operation must not make the others fail.
       const entry = orUndefined(() => ({ ...toEntry(source), name }));
       const place = `${origin} ${method.toUpperCase()} ${route}`;
-      const told = entry ? problems : ['can not be read, mostly since it is nested too deeply: left out'];
-      issues.push(...told.map((problem) => warning(place, problem, name)));
+      const found = entry ? problems : ['can not be read, mostly since it is nested too deeply: left out'];
+      issues.push(...found.map((problem) => warning(place, problem, name)));
       return entry ? [entry] : [];
     });
   });
@@ -103,14 +103,14 @@ function toEntry(source: Operation) {
   });
 }
 
-/** The summary is often the more telling; the description follows unless it says the same again. */
+/** The summary comes first, as it is often more informative; the description follows unless it begins with the summary. */
 function describe({ summary, description }: JsonSchema): string {
   const [short, long] = [summary, description].map((text) => (typeof text === 'string' ? text.trim() : ''));
   if (!short || long?.toLowerCase().startsWith(short.toLowerCase())) return long ?? '';
   return long ? `${short}${/[.!?。！？]$/.test(short) ? '' : '.'} ${long}` : short;
 }
 
-/** The operationId in snake_case; method and path where there is none, or another operation has the name. */
+/** The operationId in snake_case; method and path if there is none, or another operation has that name. */
 function nameOf({ operation: { operationId }, method, route }: Operation, isTaken: (name: string) => boolean): string {
   const preferred = typeof operationId === 'string' ? toSnakeCase(operationId) : '';
   return preferred !== '' && !isTaken(preferred) ? preferred : numbered(toSnakeCase(`${method} ${route}`), isTaken);
@@ -135,14 +135,14 @@ function isJsonMedia(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
 }
 
-/** As JSON Schema that stands alone. Requests hold no `readOnly` properties, and results no `writeOnly` ones. */
+/** Self-contained JSON Schema. Requests have no `readOnly` properties, and results no `writeOnly` ones. */
 function standalone(schema: JsonSchema, hidden: 'readOnly' | 'writeOnly', { document, problems }: Operation) {
   const normalised = normaliseSchema(schema, { root: document, hidden });
   problems.push(...normalised.notes);
   return normalised.schema;
 }
 
-/** 200 before other 2xx; an answer that is not JSON has no schema. A reference at the top is followed. */
+/** Takes 200 before other 2xx; a response that is not JSON has no schema. Follows a reference at the top. */
 function readOutput(source: Operation): JsonSchema | undefined {
   const { document, operation } = source;
   const responses = objectOf(operation.responses);
@@ -165,7 +165,7 @@ function collectArguments(source: Operation) {
   const body = readBody(source);
   const placed = new Map<string, Argument>();
   for (const argument of [...readParameters(source), ...body.arguments]) {
-    // Two of one name (an `id` in the path and in the body): the later has its place before its name.
+    // Of two with one name (`id` in path and body), the later one gets its place as a prefix.
     const { name, target } = argument;
     const isTaken = (one: string) => placed.has(one);
     placed.set(isTaken(name) ? numbered(`${target.in}_${name}`, isTaken) : name, argument);
@@ -181,7 +181,7 @@ function collectArguments(source: Operation) {
   return { inputSchema: standalone(schema, 'readOnly', source), parameters, contentType: body.contentType };
 }
 
-/** The operation's own parameters replace those of the path item with the same name and place. */
+/** An operation's parameters replace those of the path item with the same name and place. */
 function readParameters({ document, operation, pathItem, problems }: Operation): Argument[] {
   const parameters = new Map<string, Argument>();
   for (const raw of [pathItem.parameters ?? [], operation.parameters ?? []].flatMap(listOf)) {
@@ -223,7 +223,7 @@ function readBody({ document, operation, problems }: Operation): { arguments: Ar
     const whole = { name: 'body', schema: described, isRequired: body.required === true, target: { in: 'body' } };
     return { arguments: [whole], contentType: content.type };
   }
-  // Many documents forget `required: true` on a body: its own required properties count unless it may be left out.
+  // Many documents forget `required: true` on a body: its required properties count unless the body is declared optional.
   const required = new Set(body.required === false ? [] : listOf(plain.required ?? []));
   const shown = Object.entries(properties).filter(([, property]) => objectOf(property).readOnly !== true);
   const own = shown.map(([name, schema]): Argument => {
@@ -232,7 +232,7 @@ function readBody({ document, operation, problems }: Operation): { arguments: Ar
   return { arguments: own, contentType: content.type };
 }
 
-/** The nearest first server, with the default values of its variables; relative ones count from the document's URL. */
+/** The first server of the innermost list, with its variables' defaults; relative URLs resolve against the document's. */
 function readServer({ document, operation, pathItem, location }: Operation): string | undefined {
   const lists = [operation.servers, pathItem.servers, document.servers];
   const [server] = lists.find((list): list is unknown[] => Array.isArray(list) && list.length > 0) ?? [];
@@ -245,8 +245,8 @@ function readServer({ document, operation, pathItem, location }: Operation): str
 }
 
 /**
- * The ways to be allowed in, each a list of credentials that are all needed. Undefined where the document asks for none.
- * A scheme that can't be sent (mutual TLS) takes its whole way out, with a problem.
+ * Alternative ways to authenticate, each a list of credentials that are all needed. Undefined if the document asks for none.
+ * An alternative with a scheme that can't be sent (mutual TLS) is left out, with a problem.
  */
 function readSecurity({ document, operation, problems }: Operation): JsonSchema[][] | undefined {
   const required = operation.security ?? document.security;
@@ -260,7 +260,7 @@ function readSecurity({ document, operation, problems }: Operation): JsonSchema[
   });
 }
 
-/** Where a credential goes: `bearer` and `basic` are put before its value. No secret is ever in a document. */
+/** Where a credential goes; `bearer` and `basic` precede its value. Documents contain no secrets. */
 function readScheme(document: JsonSchema, scheme: string): JsonSchema | undefined {
   const schemes = objectOf(objectOf(document.components).securitySchemes);
   const found = Object.hasOwn(schemes, scheme) ? dereference(document, schemes[scheme]) : undefined;

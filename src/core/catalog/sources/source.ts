@@ -1,4 +1,4 @@
-/** What a source is told by, what every reader hands back, the tools and rules in that, and the text of a file or URL. */
+/** Types shared by all readers of sources, parsing of what they read, and reading of files and URLs. */
 import { readFile } from 'node:fs/promises';
 import type { ParseError } from 'jsonc-parser';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
@@ -16,20 +16,20 @@ import type { McpServer } from './mcp-server.js';
 export type SourceSpec =
   | { readonly kind: SourceKind; readonly path: string }
   | { readonly kind: 'mcp'; readonly servers: Readonly<Record<string, McpServer>> }
-  /** From code: entries as a file has them, or tools of another catalogue. */
+  /** From code: entries in the format of a file, or tools of another catalogue. */
   | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly (ToolEntry | Tool)[] };
 
 export interface SourceFailure {
-  /** The source as it was told, or `config#server` for one server of an MCP configuration. */
+  /** The source, without keys, or `config#server` for one server of an MCP configuration. */
   readonly source: string;
   readonly error: WinnowError;
-  /** Of one MCP server: what it did, for anybody. What it said itself stands in the error alone, for operators. */
+  /** For an MCP server: what it did, in words anyone may see. Its own words are only in the error, for operators. */
   readonly server?: { readonly name: string; readonly reason: string };
 }
 
 /** Raw entries of one place: a file, or one MCP server. Each is parsed, or left out with an issue. */
 export interface SourceReading {
-  /** Stands before the index of an entry in messages; the origin of the entries that name none. */
+  /** Precedes the index of an entry in messages; the origin of entries that name none. */
   readonly origin: string;
   readonly entries: readonly unknown[];
   readonly name?: string;
@@ -41,22 +41,22 @@ export interface SourceReading {
 export interface ReadContext {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** The value of a variable that a configuration names as `${NAME}`. */
+  /** Looks up a variable that a configuration names as `${NAME}`. */
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
-/** In the order in which a content is tried. Each has a format in `FORMATS`. */
+/** In the order in which detection tries them. Each has a format in `FORMATS`. */
 export const SOURCE_KINDS = ['openapi', 'mcp', 'skills', 'json'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 /** For messages. */
 export const PREFIXES = SOURCE_KINDS.map((kind) => `${kind}:`).join(', ');
 
 export interface SourceFormat {
-  /** Ends of names that tell it. Default: none. */
+  /** Matches file names of this format. Default: none. */
   readonly names?: RegExp;
   holds?(content: Readonly<Record<string, unknown>>): boolean;
   /**
-   * A server of an MCP configuration may fail while others answer.
+   * Returns a failure for each server of an MCP configuration that failed.
    * @throws WinnowError `source_failed`, `cancelled`
    */
   read(path: string, context: ReadContext): Promise<readonly (SourceReading | SourceFailure)[]>;
@@ -77,7 +77,7 @@ export function parseReading(reading: SourceReading): ParsedReading {
   return runWhole(parseInSteps(reading));
 }
 
-/** One entry a step: a caller may pause between any two. */
+/** One entry per step, so that callers can pause between entries. */
 export function* parseInSteps({ entries, ...reading }: SourceReading): Generator<void, ParsedReading, void> {
   const { origin } = reading;
   const restrict = isUrl(origin) ? asStrangers : (entry: unknown) => entry;
@@ -99,7 +99,7 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
     const { outputSchema, ...tool } = parsed.tool;
     const size = tooLarge('inputSchema', tool.inputSchema);
     if (size !== undefined) return leaveOut(size);
-    // Without it a tool does the same work, and the result of an API may be described by all that the API has.
+    // A tool works without it, and result schemas of APIs often include most of the API's types.
     const problem = outputSchema && tooLarge('outputSchema', outputSchema);
     if (problem === undefined) return [{ tool: parsed.tool, place }];
     issues.push(warning(place, `${problem}; the tool is taken without it`, tool.name));
@@ -120,8 +120,8 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
 }
 
 /**
- * An entry of a document of the network, which may change its words at any time: it has high risk, as a tool of an MCP
- * server has, and says neither where it comes from, nor whose it is, nor that another server runs it.
+ * An entry of a remote document, which may change at any time: it has high risk, as tools of MCP servers do, and can set
+ * neither its origin, nor its scope, nor the server that runs it.
  */
 function asStrangers(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
@@ -146,8 +146,8 @@ function withoutNulls(entry: JsonSchema): JsonSchema {
 }
 
 /**
- * Tools as the interfaces of models write them: `{type: "function", function: {name, parameters}}`, `{name, parameters}`
- * and `{name, input_schema}`. These are functions that the caller runs, so they are `builtin`. All else stays as it is.
+ * Converts tools in the formats of model APIs: `{type: "function", function: {name, parameters}}`, `{name, parameters}` and
+ * `{name, input_schema}`. The caller runs these functions, so they are `builtin`. Other entries stay unchanged.
  */
 export function fromOtherForms(written: JsonSchema): JsonSchema {
   const { type, function: inner, ...beside } = written;
@@ -163,12 +163,12 @@ export function fromOtherForms(written: JsonSchema): JsonSchema {
 
 const SCHEMA_KEYS = ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'];
 
-/** Begins the names of tools that users have added, and no others. */
+/** Prefix of the names of tools that users have added; no other tools have it. */
 export const OWN_PREFIX = 'my__';
 
 /**
- * All tools, without those that take a name which is not for them. What an operator wrote twice is left to
- * `createCatalog` to refuse; a tool of a server, which may offer what it likes, is left out.
+ * All tools except those whose name is reserved or taken. Duplicates of an operator are kept for `createCatalog` to refuse;
+ * duplicates of a server, which may offer any name, are left out.
  */
 export function withoutTaken(readings: readonly ParsedReading[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
   const issues: EntryIssue[] = [];
@@ -194,7 +194,7 @@ export function withoutTaken(readings: readonly ParsedReading[]): { placed: Plac
   return { placed, issues };
 }
 
-/** A source in words, without what may be a key in a URL. */
+/** Describes a source, without possible keys in a URL. */
 export function describeSource(spec: string | SourceSpec): string {
   if (typeof spec !== 'string') {
     if (spec.kind === 'tools') return spec.name;
@@ -207,18 +207,18 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** The operator's own files are the operator's word; what a server or a URL says is not, unless the server is trusted. */
+/** The operator's own files are trusted; servers and URLs are not, unless the configuration trusts the server. */
 export function isVouchedFor({ metadata: { mcp }, origin }: Pick<Tool, 'metadata' | 'origin'>): boolean {
   return mcp === undefined ? !isUrl(origin) : Object(mcp).trust === true;
 }
 
-/** `what` follows the source's name, and ends with what to do. */
+/** @param what follows the source's name in the message, and ends with what to do */
 export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
   const source = describeSource(location);
   return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
 }
 
-/** What was thrown, for the middle of a sentence. `fetch` says only "fetch failed"; the reason is in its cause. */
+/** An error's message for the middle of a sentence. `fetch` only says "fetch failed"; the reason is in its cause. */
 export function reasonOf(error: unknown): string {
   const reason = messageOf(error).trim().replace(/\.$/, '');
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${reasonOf(error.cause)}` : '';
@@ -253,7 +253,7 @@ async function fetchText(url: string, signal: AbortSignal): Promise<string> {
 }
 
 /**
- * JSON, with comments and trailing commas as editors write them.
+ * Parses JSON, also with comments and trailing commas.
  * @throws WinnowError `source_failed` with line, column and the parser's own words
  */
 export async function parseJson(text: string, location: string): Promise<unknown> {
@@ -268,15 +268,15 @@ export async function parseJson(text: string, location: string): Promise<unknown
     const before = text.slice(0, first.offset).split(/\r\n|[\r\n]/u);
     const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
     const what = printParseErrorCode(first.error).replace(/\B[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
-    const advice = `Correct it, or tell its kind by a prefix: ${PREFIXES}`;
+    const advice = `Correct it, or name its kind by a prefix: ${PREFIXES}`;
     throw sourceFailed(location, `is not JSON (${place}: ${what}). ${advice}`, error);
   }
 }
 
-/** JSON where it looks like JSON, since that is many times faster, else YAML. Errors as for `parseJson`. */
+/** Parses as JSON if it looks like JSON, which is many times faster, else as YAML. Errors as for `parseJson`. */
 export async function parseJsonOrYaml(text: string, location: string): Promise<unknown> {
   if (text.trimStart().startsWith('{')) return parseJson(text, location);
-  // Most catalogues are JSON: they need not wait for it.
+  // Loaded on demand, since most catalogues are JSON.
   const yaml = await import('yaml');
   try {
     return yaml.parse(text);

@@ -1,4 +1,4 @@
-/** The embedded model: llama.cpp in process, no key and no server. */
+/** The embedded model: llama.cpp in this process, without key or server. */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
@@ -14,10 +14,10 @@ import {
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, createReadingStore, fileIdentity } from './prefix-store.js';
 import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
-import { createSequencePool, createTurnstile, rewind } from './sequences.js';
+import { createMutex, createSequencePool, rewind } from './sequences.js';
 
-export interface EmbeddedModelOptions extends RuntimeOptions {
-  /** Folder of evaluated prefixes, and of readings without a request. */
+interface EmbeddedModelOptions extends RuntimeOptions {
+  /** Folder of saved prefixes and readings; see `prefix-store.ts`. */
   prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;
 }
@@ -27,29 +27,29 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
   return createModelOn(await loadRuntime(options), options);
 }
 
-/** With less no answer can be begun. */
+/** Least room for an answer. */
 const LEAST_TOKENS = 64;
 
-/** Exported for tests: the model on a runtime that is loaded. */
+/** Exported for tests: makes the model on a loaded runtime. */
 export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWarning }: EmbeddedModelOptions): Model {
   const id = fileIdentity(modelFile);
   const limit = runtime.context.contextSize;
   const identity = `${id}:${limit}:${runtime.version}`;
   const prepare = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
   const toTokens = createPromptTokenizer(runtime);
-  const turnstile = createTurnstile();
+  const mutex = createMutex();
   let closing: Promise<void> | undefined;
 
-  /** Waits for the turn, reads the prompt with room for so many tokens of an answer, and goes on from there. */
+  /** Waits for its turn, evaluates the prompt, keeps `room` tokens for the answer, and calls `goOn`. */
   const begin = <T>({ prompt, opening, signal }: Asked, room: number, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
     countingUsage((usage) =>
-      turnstile.hold(signal, async (leave) => {
+      mutex.hold(signal, async (release) => {
         const prepared = toTokens(prompt, opening);
         const { tokens } = prepared;
         if (tokens.length + room > limit) throw contextExceeded(tokens.length, room, limit);
         usage.calls = 1;
         const sequence = await prepare(prepared, usage, signal);
-        return goOn({ sequence, tokens, usage, signal, leave });
+        return goOn({ sequence, tokens, usage, signal, release });
       }),
     );
 
@@ -63,25 +63,25 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
       begin({ ...request, opening: '' }, Math.min(LEAST_TOKENS, request.maxTokens), async (begun) => {
         const room = Math.min(request.maxTokens, limit - begun.tokens.length);
         const completion = await write(runtime, begun, { room, schema: request.schema?.schema });
-        begun.leave();
+        begun.release();
         return completion;
       }),
     openReader: (request) => begin(request, LEAST_TOKENS, async (begun) => createTokenReader(runtime, begun)),
     close() {
-      closing ??= turnstile.close().then(() => runtime.close());
+      closing ??= mutex.close().then(() => runtime.close());
       return closing;
     },
   };
 }
 
-/** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
+/** Runs one call and turns any error into a WinnowError whose details have the usage. */
 async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> {
   const usage = noUsage();
   try {
     return await call(usage);
   } catch (thrown) {
     const error = toWinnowError(thrown);
-    // What the runtime throws is a failure of the model, not of Winnow.
+    // An error of the runtime is a failure of the model, not of Winnow.
     const isOwn = error.code !== 'internal';
     const message = `The local model failed: ${error.message}`;
     throw withUsage(isOwn ? error : new WinnowError('model_failed', message, { cause: thrown }), usage);
@@ -100,8 +100,8 @@ interface Begun {
   tokens: Token[];
   usage: Usage;
   signal: AbortSignal | undefined;
-  /** Gives the turn back. Where the work fails, it is given back anyway. */
-  leave(): void;
+  /** Ends the turn. A failure ends it automatically. */
+  release(): void;
 }
 
 async function write(
@@ -134,8 +134,8 @@ const MIN_LOOP_TOKENS = 32;
 const MAX_PERIOD = 64;
 
 /**
- * Whether tokens end in one block, written at least four times and over at least 32 tokens. A small model that has lost
- * the thread writes the same words again and again; nothing useful comes after.
+ * Whether tokens end in one block, repeated at least four times and over at least 32 tokens. A small model in such a loop
+ * writes nothing useful any more.
  */
 export function endsInLoop(tokens: readonly number[]): boolean {
   for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -147,14 +147,14 @@ export function endsInLoop(tokens: readonly number[]): boolean {
   return false;
 }
 
-/** So many of the likeliest tokens come with each answer: where two questions stand at one place, the second costs nothing. */
+/** Each evaluation returns this many of the likeliest tokens, so a second query at the same place is free. */
 const TOP = 50;
 
-/** Reads the tokens common to two questions once. */
-function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, leave }: Begun): TokenReader {
+/** Evaluates the tokens common to two queries only once. */
+function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
   let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
 
-  /** Evaluates what the sequence does not hold yet, in one batch. */
+  /** Evaluates the tokens that the sequence does not have yet, in one batch. */
   const read = async (path: readonly unknown[], wanted: readonly unknown[]) => {
     throwIfCancelled(signal);
     const place = path.join();
@@ -192,6 +192,6 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
           probability: Math.exp(logit - best) / totalLogitWeight,
         }));
     },
-    close: async () => leave(),
+    close: async () => release(),
   };
 }

@@ -1,13 +1,13 @@
 /**
- * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside of texts, properties in the order
+ * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside strings, properties in the order
  * of the schema, optional ones may be missing. The grammar of node-llama-cpp makes every property required.
- * The grammar guides and the check of the answer decides: patterns, lengths, ranges and large counts are not part of it.
+ * Patterns, lengths, ranges and large counts are not part of the grammar; validation of the answer checks them.
  */
 import { isObject, isOfType, mergeSchemas, typesOf } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 
-/** Bounds keep a small model from writing digits without end; they hold every number of JSON.stringify. */
+/** Limits keep a small model from writing endless digits; they allow every number that JSON.stringify writes. */
 const SHARED = String.raw`
 any ::= str | num | bool | "null" | map | list
 map ::= "{" (str ":" any ("," str ":" any)*)? "}"
@@ -33,14 +33,14 @@ const FORMATS = new Map(Object.entries({ date: 'date', time: 'time', 'date-time'
 interface Build {
   readonly root: JsonSchema;
   readonly bodies: Map<string, string>;
-  /** Of each node, made once: a node inside itself has the same forms again. */
+  /** Forms of each node, computed once, so that a recursive node has the same ones again. */
   readonly forms: Map<unknown, readonly JsonSchema[]>;
   readonly names: Map<JsonSchema, string>;
 }
 
 /**
- * The text of the grammar, the same for the same schema. `$ref` may point anywhere within the schema. What the grammar
- * can't say (`not`, `if`, `pattern`, …) is left out of it, so it takes at least what the schema takes.
+ * The text of the grammar; deterministic. `$ref` may point anywhere within the schema. Keywords that a grammar can't express
+ * (`not`, `if`, `pattern`, …) are left out, so the grammar accepts at least all that the schema accepts.
  */
 export function gbnfFromSchema(schema: JsonSchema): string {
   const build: Build = { root: schema, bodies: new Map(), forms: new Map(), names: new Map() };
@@ -49,7 +49,7 @@ export function gbnfFromSchema(schema: JsonSchema): string {
   return `root ::= ${root}\n${rules.join('')}${SHARED}`;
 }
 
-/** The name of a rule with this body. A name alone needs no rule and comes back. */
+/** Defines a rule with this body and returns its name. A body that is itself a name is returned unchanged. */
 function define(body: string, { bodies }: Build): string {
   if (/^[a-z][a-z0-9]*$/u.test(body)) return body;
   const name = `r${bodies.size}`;
@@ -57,7 +57,7 @@ function define(body: string, { bodies }: Build): string {
   return name;
 }
 
-/** The rule of a node: any value where the node says nothing, or nothing that a grammar can say. */
+/** The rule of a node: any value if the node has no constraint that a grammar can express. */
 function ruleOf(node: unknown, build: Build): string {
   const bodies = formsOf(node, build).map((form) => formBody(form, build));
   return bodies.length === 0 || bodies.includes('any') ? 'any' : define(alternatives(bodies), build);
@@ -68,15 +68,15 @@ const SAID = new Set([
   ...['items', 'prefixItems', 'minItems', 'maxItems'],
 ]);
 const ANY: JsonSchema = {};
-/** Combinations of combinations may unfold without end. */
+/** Nested combinations can grow exponentially. */
 const MAX_FORMS = 1_000;
 
-/** Nodes of at most one type, without references and combinations: a value that the node takes fits one of them. */
+/** Alternatives of at most one type, without references and combinations; each valid value matches one of them. */
 function formsOf(node: unknown, build: Build): readonly JsonSchema[] {
   if (!isObject(node)) return [ANY];
   const known = build.forms.get(node);
   if (known) return known;
-  // What leads back to itself adds nothing: in a grammar it would be a left recursion.
+  // A direct reference to itself adds nothing: in a grammar it would be left recursion.
   build.forms.set(node, []);
   const { $ref, allOf, anyOf, oneOf } = node;
   const own = Object.fromEntries(Object.entries(node).filter(([keyword]) => SAID.has(keyword)));
@@ -100,7 +100,7 @@ function formsOf(node: unknown, build: Build): readonly JsonSchema[] {
   return forms;
 }
 
-/** A node that says nothing leaves the others as they are: one rule serves all who refer to them. */
+/** An empty node returns the others unchanged, so that all references to them share one rule. */
 function together(form: JsonSchema, others: readonly JsonSchema[]): readonly JsonSchema[] {
   return Object.keys(form).length === 0 ? others : others.map((other) => mergeSchemas(form, other) ?? ANY);
 }
@@ -120,7 +120,7 @@ function formBody(form: JsonSchema, build: Build): string {
   return format ?? (type && SCALARS.get(type)) ?? 'any';
 }
 
-/** Each form has its body made once, so a schema that refers to itself comes to an end. */
+/** Writes the body of each form once, so that recursive schemas terminate. */
 function nodeRule(form: JsonSchema, write: (form: JsonSchema, build: Build) => string, build: Build): string {
   const known = build.names.get(form);
   if (known !== undefined) return known;
@@ -130,10 +130,10 @@ function nodeRule(form: JsonSchema, write: (form: JsonSchema, build: Build) => s
   return name;
 }
 
-/** llama.cpp writes every count out, so larger ones are left to the check of the answer. */
+/** llama.cpp expands every repetition, so larger counts are left to validation of the answer. */
 const MAX_REPEAT = 64;
 
-/** Which element stands at which place is left to the check of the answer. */
+/** The order of elements is left to validation of the answer. */
 function arrayBody({ items, prefixItems, ...counts }: JsonSchema, build: Build): string {
   const bound = (count: unknown) =>
     typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_REPEAT ? count : undefined;
@@ -148,8 +148,8 @@ function arrayBody({ items, prefixItems, ...counts }: JsonSchema, build: Build):
 }
 
 /**
- * Members in the order given; optional ones may be missing. `rest` is what may follow once a member is written, `whole`
- * what may be written before that. Both grow from the last member to the first, so the size grows with the members alone.
+ * Members in the order given; optional ones may be missing. `rest` is what may follow a member, `whole` what may come while
+ * there is none. Both are built from the last member to the first, so the size is linear in the members.
  */
 function objectBody({ properties, required, additionalProperties }: JsonSchema, build: Build): string {
   const listed = isObject(properties) ? properties : {};

@@ -1,8 +1,8 @@
 /**
- * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same, and has its name only once all of it is on the disk: a wrong one could crash the runtime. The
- * folder is bounded; what was not used for the longest time goes first. A disk that refuses costs the keeping, never the
- * request. Beside them lie the readings of prompts without a request.
+ * Saves evaluated prefixes on disk, so that a restart evaluates none again. A file is used only for the same model, runtime
+ * and tokens, and gets its name only once it is complete: a wrong one could crash the runtime. The folder is limited in
+ * size; the least recently used files are deleted first. Failures of the disk never fail a request. The folder also has the
+ * readings: results for prompts that do not contain a request.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -26,9 +26,9 @@ import { parseJson } from '../structured.js';
 
 export interface PrefixStoreOptions {
   folder: string;
-  /** Whatever makes a state file unusable when it changes: model file, context size, version of the runtime. */
+  /** All that a state file depends on: model file, context size, version of the runtime. */
   identity: string;
-  /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
+  /** Limit of all files together; the latest one stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
   onWarning?: ((message: string) => void) | undefined;
 }
@@ -37,10 +37,10 @@ export type PrefixStore = ReturnType<typeof createPrefixStore>;
 
 export function createPrefixStore(options: PrefixStoreOptions) {
   const { folder, identity, maxBytes = 2 * 1024 ** 3, onWarning = () => {} } = options;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const warn = (what: string, error: unknown) => {
-    if (!told.has(what)) onWarning(`${what}: ${messageOf(error)}`);
-    told.add(what);
+    if (!reported.has(what)) onWarning(`${what}: ${messageOf(error)}`);
+    reported.add(what);
   };
   const pathOf = (tokens: readonly number[]) => {
     const hash = createHash('sha256')
@@ -49,7 +49,7 @@ export function createPrefixStore(options: PrefixStoreOptions) {
     return join(folder, `${hash.digest('hex').slice(0, 32)}.state`);
   };
   return {
-    /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
+    /** Loads the prefix through `load(file)`; false when there is no usable one. */
     async load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean> {
       const path = pathOf(tokens);
       if (!existsSync(path)) return false;
@@ -62,7 +62,7 @@ export function createPrefixStore(options: PrefixStoreOptions) {
         return false;
       }
     },
-    /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
+    /** Saves what `save(file)` writes. Reports a failure to `onWarning` and does not throw it. */
     async save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void> {
       const path = pathOf(tokens);
       const draft = `${path}.${process.pid}.part`;
@@ -75,24 +75,24 @@ export function createPrefixStore(options: PrefixStoreOptions) {
         await tidy(folder, maxBytes);
       } catch (error) {
         warn(`the prefix could not be saved in ${folder}`, error);
-        // What is left of it is abandoned, and goes when the folder is tidied up.
+        // A draft that can't be deleted now is deleted later by `tidy`.
         await rm(draft, { force: true }).catch(() => undefined);
       }
     },
-    /** The prefix is in use: others go first. One that is not there, or in a folder that can only be read, stays so. */
+    /** Marks the prefix as recently used. Ignores a missing file and a read-only folder. */
     async touch(tokens: readonly number[]): Promise<void> {
       await utimes(pathOf(tokens), new Date(), new Date()).catch(() => undefined);
     },
   };
 }
 
-/** Takes files away, from the oldest, until the others have room. What a killed process had begun to write grows old, too. */
+/** Deletes the oldest files until the others fit, including drafts of killed processes. */
 async function tidy(folder: string, maxBytes: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.(?:state|part|readings)$/u.test(name));
   const files = await Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);
-      // Another process may have taken it away since the folder was listed.
+      // Another process may have deleted it since the folder was listed.
       const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: 0 };
       return { path, size, mtimeMs };
     }),
@@ -108,9 +108,9 @@ const SAMPLES = 32;
 const SAMPLE_BYTES = 128 * 1024;
 
 /**
- * By what a model file is known: `NAME:SIZE:FINGERPRINT`. The fingerprint is 16 hex digits of the SHA-256 of 32 blocks of
- * 128 KiB spread evenly, from the first byte to the last. So the copies of a file are one model on every machine. It
- * takes milliseconds, where a whole GGUF file takes seconds.
+ * Identifies a model file: `NAME:SIZE:FINGERPRINT`. The fingerprint is 16 hex digits of the SHA-256 of 32 blocks of
+ * 128 KiB spread evenly, from the first byte to the last. Copies of a file have the same identity on every machine. This
+ * takes milliseconds; hashing a whole GGUF file takes seconds.
  */
 export function fileIdentity(path: string): string {
   const file = openSync(path, 'r');
@@ -129,18 +129,18 @@ export function fileIdentity(path: string): string {
 }
 
 const MAX_KEPT = 5000;
-/** About 15,000 readings; a file that has grown beyond is begun anew. */
+/** About 15,000 readings; a larger file is replaced by a new one. */
 const MAX_BYTES = 4 * 1024 ** 2;
 
 /**
- * Readings on disk: a new process reads none of them again. Lines are appended, each a key and its value; one that is broken
- * counts for nothing.
- * @param identity whatever makes a reading another one when it changes: model file, context size, version of the runtime */
+ * Saves readings on disk, so that a new process computes none of them again. Each line has a key and its value; invalid
+ * lines are ignored.
+ * @param identity all that a reading depends on: model file, context size, version of the runtime */
 export function createReadingStore({ folder, identity }: { folder: string; identity: string }): Readings {
   const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   const file = join(folder, `${name}.readings`);
   let kept: Map<string, unknown> | undefined;
-  /** Read at the first question: who plans otherwise needs none of it. */
+  /** Loaded on first use, since some ways of planning never need it. */
   const all = () => {
     kept ??= new Map(readLines(file));
     return kept;
@@ -149,7 +149,7 @@ export function createReadingStore({ folder, identity }: { folder: string; ident
     get: (key) => all().get(key),
     set(key, value) {
       keepLatest(all(), [key, value], MAX_KEPT);
-      // Where the disk refuses, what is in memory serves this process.
+      // If the disk fails, this process still has the reading in memory.
       orUndefined(() => mkdirSync(folder, { recursive: true }));
       orUndefined(() => appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 }));
     },

@@ -1,6 +1,6 @@
 /**
- * The one place that loads the local runtime, and prompts in its tokens. It is an optional dependency: where it is
- * missing or can't run, everything else works and the error says what to do.
+ * Loads the local runtime and tokenizes prompts for it. The runtime is an optional dependency: if it is missing or can't
+ * run, everything else works and the error says what to do.
  */
 import { availableParallelism } from 'node:os';
 import type { ChatHistoryItem, ChatWrapper, Llama, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
@@ -11,7 +11,7 @@ import type { Prompt } from '../model.js';
 type Library = typeof import('node-llama-cpp');
 
 export interface Runtime {
-  /** Of the package and of the llama.cpp in it: a state that another one saved may be laid out differently. */
+  /** Version of the package and of its llama.cpp: other versions may save states in another layout. */
   readonly version: string;
   readonly library: Library;
   readonly llama: Llama;
@@ -25,11 +25,11 @@ export interface RuntimeOptions {
   modelFile: string;
   /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
   contextTokens?: number | undefined;
-  /** Default: the cores that are there. More than these makes it ten times slower. */
+  /** Default: the available cores. More threads than cores are ten times slower. */
   threads?: number | undefined;
 }
 
-/** Prompts kept in memory side by side; each takes memory for a whole context. */
+/** Prompts kept in memory at once; each takes memory for a whole context. */
 const SEQUENCES = 2;
 
 const WHAT_TO_DO =
@@ -53,7 +53,7 @@ export async function loadRuntime({
       progressLogs: false,
       maxThreads: threads,
       logLevel: library.LlamaLogLevel.error,
-      // Its own would write to the console.
+      // The default logger writes to the console.
       logger: () => undefined,
     });
     const model = await llama.loadModel({ modelPath: modelFile });
@@ -76,18 +76,18 @@ export async function importLibrary(): Promise<Library> {
   }
 }
 
-/** Of each model, beginnings of prompts: finding one takes two prompts. */
+/** Cached beginnings of prompts per model: finding one means tokenizing two prompts. */
 const MAX_KEPT = 4;
 
-/** A prompt as the model's own chat format writes it. */
+/** A prompt in the model's own chat format. */
 export interface PromptTokens {
   readonly tokens: Token[];
   readonly stable: number;
-  /** Tokens that stay the same whatever stands behind the lead of the user part; without a lead the same number. */
+  /** Number of tokens that stay the same whatever follows the lead of the user part; without a lead, as `stable`. */
   readonly led: number;
 }
 
-/** @param opening what the answer begins with; the model goes on from there. */
+/** @param opening the beginning of the answer, which the model continues */
 type PromptTokenizer = (prompt: Prompt, opening: string) => PromptTokens;
 
 export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'model'>): PromptTokenizer {

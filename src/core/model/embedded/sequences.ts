@@ -1,6 +1,6 @@
 /**
- * Who computes, and on what. One call at a time, in the order of arrival, since two at once on the same cores are slower
- * than one after the other. Each takes the sequence that holds most of its prompt: only what the prompt adds is read.
+ * Schedules calls and assigns sequences to them. Calls run one at a time in the order of arrival, since two at once on the
+ * same cores are slower. Each gets the sequence with the longest part of its prompt and evaluates only the rest.
  */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { orAborted, throwIfCancelled, WinnowError } from '../../errors.js';
@@ -8,33 +8,32 @@ import type { Usage } from '../model.js';
 import type { PrefixStore } from './prefix-store.js';
 import { commonLength, type PromptTokens, type Runtime } from './runtime.js';
 
-export type Turnstile = ReturnType<typeof createTurnstile>;
+export type Mutex = ReturnType<typeof createMutex>;
 
-export function createTurnstile() {
+export function createMutex() {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   return {
     /**
-     * Waits for the turn and works. The result holds the place until it calls `leave`. Where no result reaches the caller,
-     * since the work fails or the caller is cancelled, the place is free as soon as the work has ended. A cancelled caller
-     * gets its error at once.
+     * Waits for its turn and runs `work`; the turn lasts until `release` is called. If the work fails or the caller is
+     * cancelled, the turn ends with the work. A cancelled caller gets its error at once.
      */
-    async hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T> {
+    async hold<T>(signal: AbortSignal | undefined, work: (release: () => void) => Promise<T>): Promise<T> {
       if (isClosed) throw new WinnowError('model_unavailable', 'The local model is closed.');
       const before = last;
-      let leave = () => {};
-      const left = new Promise<void>((resolve) => {
-        leave = resolve;
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
       });
-      last = before.then(() => left);
+      last = before.then(() => released);
       const result = before.then(() => {
         throwIfCancelled(signal);
-        return work(leave);
+        return work(release);
       });
       try {
         return await (signal ? orAborted(result, signal) : result);
       } catch (error) {
-        result.then(leave, leave);
+        result.then(release, release);
         throwIfCancelled(signal);
         throw error;
       }
@@ -46,14 +45,14 @@ export function createTurnstile() {
   };
 }
 
-/** A cancelled request stops between two pieces of this length. */
+/** A cancelled request stops after a piece of this length. */
 const PIECE_TOKENS = 256;
-/** Shorter prefixes are read in a second, and each would be a file. */
+/** Shorter prefixes are evaluated within a second, so saving them is not worth a file. */
 const MIN_SAVED_TOKENS = 64;
 
 /**
- * Gives a sequence that holds all tokens of a prompt but the last, which the caller evaluates. The tokens that had to be
- * read are counted in `usage`.
+ * Gives a sequence with all tokens of a prompt but the last, which the caller evaluates. `usage` counts the tokens that had
+ * to be evaluated.
  */
 export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore) {
   const choose = createSequenceChoice(Array.from({ length: context.totalSequences }, () => context.getSequence()));
@@ -70,13 +69,13 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store:
       break;
     }
     usage.cached += sequence.nextTokenIndex;
-    // Also what is in memory: else the prefix that every request begins with would be the first to go from disk.
+    // Prefixes in memory count as used, too: else the most common one would be deleted from disk first.
     for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
     while (sequence.nextTokenIndex < end) {
       throwIfCancelled(signal);
       const start = sequence.nextTokenIndex;
       const border = Math.min(end, start + PIECE_TOKENS, ...borders.filter((length) => length > start));
-      // Counted when it begins: a caller who is cancelled meanwhile has spent the whole piece.
+      // Counted at the start: a caller cancelled meanwhile has spent the whole piece.
       usage.read += border - start;
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));
       if (borders.includes(border)) await store.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
@@ -85,7 +84,7 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store:
   };
 }
 
-/** Takes away what the sequence holds beyond its common part with the tokens, whose last is evaluated anew. */
+/** Removes tokens of the sequence beyond its common prefix with `tokens`, whose last one is always evaluated again. */
 export async function rewind(sequence: LlamaContextSequence, tokens: readonly Token[]): Promise<void> {
   const start = Math.min(commonLength(sequence.contextTokens, tokens), tokens.length - 1);
   const end = sequence.nextTokenIndex;
@@ -98,15 +97,15 @@ interface Slot {
   comesAgain: boolean;
 }
 
-/** So many prefixes are remembered; one that comes with each request is never forgotten, since a request has but a few. */
+/** Number of recent prefixes. A request has few, so one that is part of each request is never dropped. */
 const REMEMBERED = 16;
 
-/** As much of a prompt as is read in two seconds on two cores: going on from there is worth what else the sequence holds. */
+/** Tokens evaluated in two seconds on two cores: reusing so many outweighs losing the rest of the sequence. */
 const MUCH = 256;
 
 /**
- * The sequence that already holds the beginning of a prompt, or much of it, else the one that is missed least. A prefix
- * that comes again is had back from disk in a moment; a plan's, which comes with other tools each time, is worth its place.
+ * Chooses the sequence that already has the beginning of a prompt, or much of it, else the one whose loss costs least. A
+ * repeated prefix reloads quickly from disk; that of a plan, which has other tools each time, is kept longer.
  */
 function createSequenceChoice(sequences: readonly LlamaContextSequence[]) {
   const slots = sequences.map((sequence): Slot => ({ sequence, prefix: [], comesAgain: false }));
@@ -115,7 +114,7 @@ function createSequenceChoice(sequences: readonly LlamaContextSequence[]) {
     const isIn = (held: readonly Token[]) => commonLength(held, tokens) >= Math.max(1, stable * 0.9);
     const common = ({ sequence }: Slot) => commonLength(sequence.contextTokens, tokens);
     const nearest = slots.reduce((one, other) => (common(other) > common(one) ? other : one));
-    // All that a cancelled call had read is of this prompt: nothing is lost by going on.
+    // All tokens of the sequence belong to this prompt, as after a cancelled call: continuing loses nothing.
     const isBegun = common(nearest) > 0 && common(nearest) === nearest.sequence.nextTokenIndex;
     const isNear = isIn(nearest.sequence.contextTokens) || common(nearest) >= MUCH || isBegun;
     const slot = isNear ? nearest : leastMissed();

@@ -1,6 +1,6 @@
 /**
- * One model server over HTTP: one deadline for all attempts of a call, and the attempts themselves. Not by the `openai`
- * client: it retries no cut and no unusable answer, pauses on behind an abort, and sends what the environment names.
+ * Calls one model server over HTTP, with retries and one deadline for all attempts of a call. The `openai` client is unfit: it
+ * does not retry cut or unusable answers, keeps pausing after an abort, and sends settings of the environment.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
@@ -8,10 +8,10 @@ import { messageOf, orAborted, throwIfCancelled, toWinnowError, WinnowError } fr
 import { type SpanName, type SpanNote, traceHeaders, withSpan } from '../../spans.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { parseJson } from '../structured.js';
-import { isPassing, ServerFailure, toModelError } from './failure.js';
+import { isTransient, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
-/** Runs one call of the model seam. @throws WinnowError as `Model.complete` does, with the usage in its details */
+/** Runs one model call. @throws WinnowError as `Model.complete` does, with the usage in its details */
 export type Client = <T>(call: Call, work: (post: Post) => Promise<T>) => Promise<T>;
 
 export interface Call {
@@ -25,12 +25,12 @@ export type Post = <T>(question: Question<T>) => Promise<T>;
 interface Question<T> {
   path: '/chat/completions' | '/completions';
   body: object;
-  /** An answer of another form is a failure that may pass. */
+  /** An answer of another form is a failure that is retried. */
   answer: z.ZodType<T>;
   estimate(answer: T): { prompt: number; written: number };
 }
 
-/** Whatever the work does with its signal, the caller gets `cancelled` or `model_timeout` at once. */
+/** The caller gets `cancelled` or `model_timeout` at once, even if the work ignores its signal. */
 export function createClient(settings: OpenAISettings): Client {
   const send = createSender(settings);
   return async ({ prompt, signal: parent, usage }, work) => {
@@ -58,7 +58,7 @@ export function createClient(settings: OpenAISettings): Client {
   };
 }
 
-/** By the conventions of OpenTelemetry for GenAI; with it all attempts. */
+/** A span by OpenTelemetry's conventions for GenAI, which covers all attempts. */
 function spanOf({ path }: Question<unknown>, { model, baseUrl }: OpenAISettings): [SpanName, Record<string, string>] {
   const operation = path === '/completions' ? 'text_completion' : 'chat';
   const about = {
@@ -77,8 +77,8 @@ function timedOut(timeoutMs: number): WinnowError {
 }
 
 /**
- * Gives the text of an answer. Sends what the settings name, and nothing of the environment. By `request` of undici, in half
- * the time of `fetch`: it follows no redirection, which would carry prompt and keys to a server that nobody named.
+ * Gives the text of an answer. Sends what the settings name, and nothing of the environment. Uses `request` of undici: it
+ * takes half the time of `fetch` and follows no redirection, which would send prompt and keys to an unknown server.
  */
 function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
   const headers = new Headers({
@@ -86,12 +86,12 @@ function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
     ...{ 'user-agent': 'winnow', ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) },
   });
   for (const [name, value] of Object.entries(own)) headers.set(name, value);
-  // The deadline of the call decides, so no silence of the server is too long.
+  // Only the deadline of the call limits how long the server may be silent.
   const always = Object.fromEntries(headers);
   const asked = { method: 'POST', headersTimeout: 0, bodyTimeout: 0 } as const;
   return async ({ path, body }: Question<unknown>, signal: AbortSignal): Promise<string> => {
     try {
-      // Loaded with the first request: it takes longer to load than the rest of the room.
+      // Loaded with the first request: it takes longer to load than the rest of this folder.
       const { request } = await import('undici');
       const sent = { ...asked, headers: { ...traceHeaders(), ...always }, body: JSON.stringify(body), signal };
       const answer = await request(`${baseUrl}${path}`, sent);
@@ -108,7 +108,7 @@ function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
   };
 }
 
-/** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined where the server says nothing usable. */
+/** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined without a usable header. */
 function readRetryAfterMs(headers: Record<string, unknown>): number | undefined {
   const [exact, text] = ['retry-after-ms', 'retry-after'].map((name) => String(headers[name] || 'none'));
   const date = Date.parse(text ?? '') - Date.now();
@@ -118,8 +118,8 @@ function readRetryAfterMs(headers: Record<string, unknown>): number | undefined 
 const MAX_DELAY_MS = 8_000;
 
 /**
- * Tries again what may pass, after the pause that the server asks for, else after one that doubles. Chance makes it up
- * to a quarter shorter: calls that failed together do not come back together. None begins that ends behind the deadline.
+ * Retries temporary failures, after the pause that the server asks for, else with exponential backoff. Jitter makes the
+ * latter up to a quarter shorter, so that calls that failed together do not return together. No pause outlasts the deadline.
  */
 async function retrying<T>(
   { maxRetries, retryDelayMs }: OpenAISettings,
@@ -130,7 +130,7 @@ async function retrying<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ServerFailure) || !isPassing(error.facts) || retries >= maxRetries) throw error;
+      if (!(error instanceof ServerFailure) || !isTransient(error.facts) || retries >= maxRetries) throw error;
       const ownDelayMs = Math.min(retryDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - Math.random() / 4);
       const { retryAfterMs: delayMs = ownDelayMs } = error.facts;
       if (performance.now() + delayMs >= endsAt) throw error;

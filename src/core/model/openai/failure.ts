@@ -1,6 +1,6 @@
 /**
- * What a server did wrong: as facts, while it is open whether a further attempt or another form of the question helps,
- * and as the WinnowError that leaves the room. No key and no quotation of a prompt reaches a message.
+ * Failures of a server: as facts, while another attempt or another form of the request may help, and as the WinnowError
+ * that callers get. Messages contain no key and no quotation of a prompt.
  */
 import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
@@ -8,7 +8,7 @@ import type { Prompt } from '../model.js';
 import { parseJson } from '../structured.js';
 import type { OpenAISettings } from './options.js';
 
-/** With a status an answer that refuses, with a code a connection that failed; with neither an answer of another form. */
+/** With `status`: a refusal. With `code`: a failed connection. With neither: a malformed answer. */
 export interface FailureFacts {
   readonly status?: number;
   readonly code?: string;
@@ -16,13 +16,13 @@ export interface FailureFacts {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Internal: never leaves the room. */
+/** Internal to this folder; callers get a WinnowError. */
 export class ServerFailure extends Error {
   readonly facts: FailureFacts;
 
   constructor(facts: FailureFacts) {
     super('The model server failed.');
-    // As traces name it.
+    // The name that traces show.
     this.name = String(facts.status ?? (facts.code || 'unusable_answer'));
     this.facts = facts;
   }
@@ -38,12 +38,12 @@ export function isContextExceeded({ status = 0, text }: FailureFacts): boolean {
 
 const FORM = /response_format|\bformat\b|schema|grammar|sampler|json.?(?:mode|object)/i;
 
-/** A refused form of the question, of which llama.cpp and Ollama speak with status 500. */
+/** Whether the server refused the form of the request; llama.cpp and Ollama then answer with status 500. */
 export function isFormRefused({ status = 0, text }: FailureFacts): boolean {
   return [400, 404, 422, 500, 501].includes(status) && FORM.test(text);
 }
 
-export function isPassing(facts: FailureFacts): boolean {
+export function isTransient(facts: FailureFacts): boolean {
   const { status, code, text } = facts;
   if (status === undefined) return code === undefined || !isNeverConnected(code);
   if (isContextExceeded(facts) || isFormRefused(facts) || (status === 429 && QUOTA.test(text))) return false;
@@ -54,7 +54,7 @@ export function toModelError({ facts }: ServerFailure, settings: OpenAISettings,
   const { baseUrl, model } = settings;
   const { status, code, text } = facts;
   const wordsOf = (said: string) => shownWords(said, settings, prompt);
-  const tell = (code: ErrorCode, message: string, more: object = {}) =>
+  const toError = (code: ErrorCode, message: string, more: object = {}) =>
     new WinnowError(code, message, { details: { baseUrl, model, ...more } });
   if (code !== undefined) {
     const [says, advice] = isUntrusted(code)
@@ -63,14 +63,16 @@ export function toModelError({ facts }: ServerFailure, settings: OpenAISettings,
         ? ['No model server answers at', ' Start it, or correct the base URL.']
         : ['The connection was cut by', ''];
     const message = `${says} ${baseUrl} (${code || wordsOf(text) || 'no connection'}).${advice}`;
-    return tell(isNeverConnected(code) ? 'model_unavailable' : 'model_failed', message, { code });
+    return toError(isNeverConnected(code) ? 'model_unavailable' : 'model_failed', message, { code });
   }
   if (status === undefined)
-    return tell('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(text)}.`);
+    return toError('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(text)}.`);
   const words = wordsOf(serverMessage(text));
   const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
-  if (isContextExceeded(facts)) return tell('context_exceeded', `${message}.`, { status });
-  return tell(isPassing(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, { status });
+  if (isContextExceeded(facts)) return toError('context_exceeded', `${message}.`, { status });
+  return toError(isTransient(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, {
+    status,
+  });
 }
 
 function adviceOn(status: number, body: string): string {
@@ -78,37 +80,37 @@ function adviceOn(status: number, body: string): string {
   if (status === 401 || status === 403) return 'Check the key.';
   if (status === 404) return 'Check the name of the model and the base URL (it often ends in /v1).';
   if (status === 429) return QUOTA.test(body) ? 'Check the quota of the key.' : 'Wait, or ask for less at once.';
-  if (status >= 500) return 'The log of the server should tell more.';
+  if (status >= 500) return 'The log of the server should show why.';
   return 'Headers and further fields of each call can be set: headers and extraBody of the model.';
 }
 
-/** The words of the server: OpenAI's `error.message`, else the usual other places, else the body. */
+/** The server's message: OpenAI's `error.message`, else other common fields, else the body. */
 function serverMessage(body: string): string {
   const parsed = parseJson(body);
   const { error, message, detail } = Object(parsed);
   const places: unknown[] = [error?.message, error, message, detail];
   const found = places.find((part) => typeof part === 'string' && part !== '');
-  // Written anew, JSON has no letters as \u codes, by which a quotation could not be known.
+  // Serialised again, JSON has no \u escapes, which would hide a quotation.
   return String(found ?? (parsed === undefined ? body : JSON.stringify(parsed)));
 }
 
 const MAX_READ_CHARACTERS = 4_000;
 const MAX_SHOWN_CHARACTERS = 600;
 
-/** Keys are masked before the words are cut: half a key would not be known for one. */
+/** Masks keys before the text is cut, since part of a key would not be recognised. */
 function shownWords(text: string, { apiKey, headers }: OpenAISettings, prompt: Prompt): string {
   const masked = maskKeysIn(createKeyMask([apiKey, ...Object.values(headers)])(text.replace(/\s+/g, ' ').trim()));
   return untilQuotation(masked.slice(0, MAX_READ_CHARACTERS), prompt).slice(0, MAX_SHOWN_CHARACTERS);
 }
 
-/** A character of Chinese is a word. A letter behind a backslash is none: in JSON it stands for a line break. */
+/** A Chinese character counts as a word. The letter of `\n`, `\r` and `\t` in JSON does not. */
 const WORD = /(?<=\\[nrt]|(?<!\\))(?:\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{M}\p{N}_'-])+)/gu;
-/** By chance fewer words stand in a prompt in the same order. */
+/** Fewer words can match a prompt by chance. */
 const QUOTED_WORDS = 4;
-/** Codes and passwords tell much in one word. */
+/** Codes and passwords reveal much in one word. */
 const TELLING = /(?=.*\p{N}).{4,}/u;
 
-/** The words of a server up to where they quote the prompt: errors go into logs, where no prompt may stand. */
+/** The text up to its first quotation of the prompt: errors go into logs, which must not contain prompts. */
 export function untilQuotation(text: string, { system, user }: Prompt): string {
   const wordsOf = (part: string) => [...part.toLowerCase().matchAll(WORD)];
   const inLine = (words: readonly RegExpExecArray[]) => ` ${words.map(([word]) => word).join(' ')} `;

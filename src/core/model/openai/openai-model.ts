@@ -1,4 +1,4 @@
-/** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
+/** A model at an OpenAI-compatible server. Its only state is what the server was found to support. */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
 import { parseOptions } from '../../parse.js';
@@ -9,12 +9,12 @@ import { type FailureFacts, isContextExceeded, isFormRefused, ServerFailure } fr
 import { type OpenAIModelOptions, type OpenAISettings, optionsSchema } from './options.js';
 import { createReaderOpener } from './token-reader.js';
 
-/** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
+/** What OpenAI accepts in one strict schema and in one request; other servers accept at least as much. */
 const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
 /**
  * A model at an OpenAI-compatible endpoint.
- * Nothing is sent before the first call. @throws WinnowError `invalid_option`; no message quotes a key
+ * Sends nothing before the first call. @throws WinnowError `invalid_option`; no message quotes a key
  * @example
  * const model = createOpenAIModel({ baseUrl: 'https://api.openai.com/v1', model: 'gpt-4o-mini', apiKey: 'sk-…' });
  */
@@ -44,26 +44,26 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     },
     openReader: createReaderOpener(settings, call),
     countTokens: estimateTokens,
-    /** The connections are those of the process, which ends them when they are idle. */
+    /** The process shares its connections and closes idle ones. */
     close: async () => {},
   };
 }
 
-/** With less no answer can be begun. */
+/** Least room for an answer. */
 const LEAST_TOKENS = 64;
 
 /**
- * Tokens that the context leaves for an answer: what was asked for where it fits. Without this llama.cpp cuts the
- * answer, and vLLM refuses the call.
- * @throws WinnowError `context_exceeded` where there is no room for any answer
+ * Tokens that the context leaves for an answer, at most `maxTokens`. Without this llama.cpp cuts the answer, and vLLM
+ * refuses the call.
+ * @throws WinnowError `context_exceeded` if there is no room for an answer
  */
 export function answerRoom(
   { prompt, maxTokens }: Pick<CompletionRequest, 'prompt' | 'maxTokens'>,
   contextTokens: number,
 ): number {
-  // The server may count a tenth more than the estimate, and puts its marks around each message.
+  // The server may count a tenth more than the estimate, and adds marks around each message.
   const roomBeside = (tokens: number) => contextTokens - tokens - Math.ceil(tokens / 10) - 16;
-  // A token is estimated for a character at most, so most prompts need no count.
+  // An estimate has at most one token per character, so most prompts need no count.
   if (roomBeside(prompt.system.length + prompt.user.length) >= maxTokens) return maxTokens;
   const tokens = promptTokens({ prompt });
   const least = Math.min(LEAST_TOKENS, maxTokens);
@@ -122,19 +122,19 @@ const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 interface AnswerForm {
   readonly format: (typeof FORMATS)[number];
   readonly temperature: boolean;
-  /** Which field limits the answer. OpenAI's reasoning models take the newer one alone. */
+  /** Which field limits the answer. OpenAI's reasoning models accept only the newer one. */
   readonly limit: 'max_tokens' | 'max_completion_tokens';
 }
 
 /**
- * The form in which a server takes a question. It is found by asking, from the strictest form down, and remembered for the
- * life of the model: a format for the schemas of one name, where two of them were refused in a stricter one and none was
- * taken, since a server may dislike one schema only; the fields for all, since it is the model that refuses them.
- * @returns a function that asks in the best known form, and in lower ones while the server refuses the form
+ * Finds the form of request that a server accepts, by trying from the strictest form down. It is remembered for the life of
+ * the model. Fields apply to all requests, since the model refuses them. A looser format applies to all schemas of a name
+ * only if the server refused two of them in the stricter one and accepted none, since it may refuse a single schema.
+ * @returns a function that asks in the best known form, and in looser ones while the server refuses the form
  */
 function createFormFinder() {
   const formats = new Map<string, AnswerForm['format']>([['', 'text']]);
-  /** Of each name the last schema that was refused, as JSON, and the format in which it was taken. */
+  /** For each name, the last refused schema as JSON, and the format in which it was accepted. */
   const disliked = new Map<string, { readonly text: string; readonly format: AnswerForm['format'] }>();
   let fields: Omit<AnswerForm, 'format'> = { temperature: true, limit: 'max_tokens' };
 

@@ -1,23 +1,23 @@
-/** How to reach an OpenAI-compatible server. Resolved once; every default stands here. */
+/** How to reach an OpenAI-compatible server. Resolved once; all defaults are here. */
 import { z } from 'zod';
 import { timerMs } from '../../parse.js';
 
-/** The platform's own complaint would quote the value, and the value may be a key. */
+/** The platform's own error would quote the value, which may be a key. */
 const header = z.string().regex(/^[\t\x20-\x7e]*$/, 'holds characters that an HTTP header cannot carry');
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a name of an HTTP header');
 
 export const optionsSchema = z.object({
-  /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is put after it. */
+  /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is appended. */
   baseUrl: z
     .string()
     .refine(isHttpUrl, 'is not an http or https URL without user, password, query and fragment, such as http://host/v1')
     .transform((url) => url.trim().replace(/\/+$/, '')),
   model: z.string().regex(/\S/, 'the name of the model is missing'),
-  /** Sent as a bearer token. Default: no Authorization header; no variable of the environment is read. */
+  /** Sent as a bearer token. Default: no Authorization header; the environment is not read. */
   apiKey: z.string().trim().pipe(header).optional(),
-  /** Left out for servers that refuse it. */
+  /** Omitted for servers that refuse it. */
   temperature: z.number().min(0).default(0),
-  /** Longest time of one `complete` or `weigh`, with its retries and pauses. */
+  /** Longest time of one `complete` or `weigh`, including retries and pauses. */
   timeoutMs: timerMs.default(60_000),
   /** Further attempts after 408, 429, 5xx or a cut connection. */
   maxRetries: z.number().min(0).default(2),
@@ -25,7 +25,7 @@ export const optionsSchema = z.object({
   retryDelayMs: z.number().min(0).default(500),
   /** Prompt and answer together. A longer prompt is refused here: some servers cut it silently. */
   contextTokens: z.number().min(1).default(32_768),
-  /** Ask for the log-probability of each written token. Some servers refuse it. */
+  /** Requests the log-probability of each written token. Some servers refuse it. */
   logprobs: z.boolean().default(false),
   headers: z.record(headerName, header).default({}),
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */

@@ -1,16 +1,16 @@
 /**
  * Next-token probabilities over HTTP: `POST /completions` for one token with its likeliest alternatives. The server's
- * tokenizer is out of reach, so names are cut where byte-pair tokenizers cut them, and a token is its text.
+ * tokenizer is unavailable, so names are split as byte-pair tokenizers usually do, and a token is its text.
  */
 import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type LikelyToken, noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
 import type { Client } from './client.js';
-import { isContextExceeded, isPassing, ServerFailure, toModelError } from './failure.js';
+import { isContextExceeded, isTransient, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
-/** Alternatives asked for; vLLM gives at most 20 unless told otherwise. */
+/** Alternatives requested; vLLM gives at most 20 unless configured otherwise. */
 const TOP_TOKENS = 20;
 
 export function createReaderOpener(settings: OpenAISettings, call: Client) {
@@ -20,9 +20,9 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
     const usage = noUsage();
     const read = new Map<string, readonly LikelyToken[]>();
     let isClosed = false;
-    /** What may come after a path, best first; each path is asked for once. */
+    /** Possible continuations of a path, best first; each path is requested once. */
     const next = async (path: readonly Token[]) => {
-      if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
+      if (isClosed) throw new WinnowError('internal', 'The token reader is closed.');
       throwIfCancelled(signal);
       const written = path.join('');
       const known = read.get(written);
@@ -42,7 +42,7 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
       read.set(written, top);
       return top;
     };
-    // Whether the server gives probabilities at all shows at once.
+    // Fails early if the server gives no probabilities.
     await next([]);
     return {
       tokenize: piecesOf,
@@ -56,7 +56,7 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
   };
 }
 
-/** System, request and the opened answer as plain text; ends exactly where the next token is wanted. */
+/** System, request and the beginning of the answer as plain text; ends exactly where the next token is wanted. */
 export function renderRawPrompt({ system, user }: Prompt, opening: string): string {
   return `${system}\n\nRequest: ${user}\n\nAnswer: ${opening}`;
 }
@@ -66,11 +66,11 @@ function toLikely(found: readonly (readonly [text: string, logprob: number])[]):
   return likely.sort((one, other) => other.probability - one.probability);
 }
 
-/** A map a token (OpenAI, vLLM). */
+/** One map per token (OpenAI, vLLM). */
 const mapSchema = z
   .object({ top_logprobs: z.tuple([z.record(z.string(), z.number())], z.unknown()) })
   .transform(({ top_logprobs: [first] }) => toLikely(Object.entries(first)));
-/** A list a token (llama.cpp). */
+/** One list per token (llama.cpp). */
 const listedSchema = z.object({ top_logprobs: z.array(z.object({ token: z.string(), logprob: z.number() })) });
 const listSchema = z
   .object({ content: z.tuple([listedSchema], z.unknown()) })
@@ -79,12 +79,12 @@ const nextTokenSchema = z
   .object({ choices: z.tuple([z.object({ logprobs: z.union([mapSchema, listSchema]).catch([]) })], z.unknown()) })
   .transform(({ choices: [{ logprobs }] }) => logprobs);
 
-/** What a server says of a key, a long prompt or its own trouble is told as it is; any other refusal means no reader. */
+/** Errors about a key, a long prompt or a failing server stay unchanged; any other refusal means no reader. */
 function toReaderError(error: unknown, settings: OpenAISettings, prompt: Prompt): unknown {
   if (!(error instanceof ServerFailure)) return error;
   const { facts } = error;
-  const isTold = facts.status === undefined || [401, 403].includes(facts.status);
-  if (isTold || isPassing(facts) || isContextExceeded(facts)) return error;
+  const isAccessFailure = facts.status === undefined || [401, 403].includes(facts.status);
+  if (isAccessFailure || isTransient(facts) || isContextExceeded(facts)) return error;
   return noProbabilities(settings, `POST /completions: ${toModelError(error, settings, prompt).message}`);
 }
 
@@ -93,19 +93,19 @@ function noProbabilities({ baseUrl, model }: OpenAISettings, why: string): Winno
   return new WinnowError('model_refused', message, { details: { baseUrl, model } });
 }
 
-/** A separator stays with the word after it; scripts without case are cut at each character, as is all else. */
+/** A separator belongs to the word after it; scripts without case, and all other text, are split into characters. */
 const PIECE = /[_\-./ ]?(?:\p{Lo}|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+)|[\s\S]/gu;
 
 export function piecesOf(text: string): string[] {
   return text.match(PIECE) ?? [];
 }
 
-/** By which factor a token that was not returned is taken to be less likely than the least likely that was. */
+/** A token that was not returned is assumed less likely by this factor than the least likely returned one. */
 const FLOOR = Math.exp(-1);
 
 /**
- * Log weight of each piece: the probability of all tokens that begin it or that it begins. A token that fits several
- * pieces is shared out evenly, since nothing tells which was meant.
+ * Log weight of each piece: the probability of all tokens that are a prefix of it or have it as a prefix. A token that fits
+ * several pieces is shared evenly, since nothing shows which was meant.
  */
 export function weighPieces(
   pieces: readonly string[],

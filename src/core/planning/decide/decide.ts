@@ -13,7 +13,7 @@ import { decideSteps } from './steps.js';
 /**
  * Decides a plan with the selected tools.
  *
- * @returns `unplannable` where no tool serves any ask; `clarification` where a required argument has no source
+ * @returns `unplannable` if no tool serves any ask; `clarification` if a required argument has no source
  * @throws WinnowError errors of the model
  */
 export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Promise<Written> {
@@ -48,10 +48,10 @@ const MAX_ASK_TOKENS = 80;
 const SINGLE = 0.7;
 
 /**
- * One reading counts the asks; the model writes them out only where they are several or need the history.
+ * One reading counts the asks; the model writes them out only if they are several or need the history.
  *
  * @param earlier messages before it, oldest first
- * @returns the message itself where it asks for one thing
+ * @returns the message itself if it asks for one thing
  */
 function readAsks(
   message: string,

@@ -6,12 +6,12 @@ import type { Open, Read } from './read.js';
 
 export const NULL: Choice = { text: 'null', ends: 'plain' };
 /**
- * An optional argument stays where its odds against `null` are so many times those under an empty request. At 2.5, which the
+ * An optional argument stays if its odds against `null` are this many times those under an empty request. At 2.5, which the
  * development cases favoured (4 of 24 given arguments more), 5 of 32 plans of hydrology on the other half got an argument that
  * the request did not give; at 5 three of these are right (`test/bench/plans.mjs --set hydrology --half measure`).
  */
 const GIVEN = 5;
-/** Keeps odds finite where a probability is 0 or 1. */
+/** Keeps odds finite if a probability is 0 or 1. */
 const SMOOTHING = 0.001;
 
 /** A written optional argument. When all arguments are there, the model decides whether the request gives it. */

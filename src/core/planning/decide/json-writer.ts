@@ -18,11 +18,11 @@ export interface Mark {
 interface WrittenText {
   readonly text: string;
   readonly probability: number;
-  /** Text behind the closing quotation mark, where one token holds both: `", "` or `"]`. */
+  /** Text after the closing quotation mark, if one token has both: `", "` or `"]`. */
   readonly after: string;
 }
 
-/** Most reader steps for one choice; a value of many words takes one step a token. */
+/** Most reader steps for one choice; a value of many words takes one step per token. */
 const MAX_STEPS = 80;
 
 export type JsonWriter = ReturnType<typeof createJsonWriter>;
@@ -45,7 +45,7 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
     },
     /** A position for `back`. */
     mark: (): Mark => ({ path: [...path], pending }),
-    /** Removes all text behind the mark. */
+    /** Removes all text after the mark. */
     back(mark: Mark): void {
       pending = mark.pending;
       path.splice(0, path.length, ...mark.path);
@@ -69,10 +69,10 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
     async isWhole(character: string): Promise<boolean> {
       return (await open()).tokenize(character).length === 1;
     },
-    /** The likeliest next tokens behind `text`, without a constraint. It writes nothing. */
+    /** The likeliest next tokens after `text`, without a constraint. It writes nothing. */
     async likeliest(count: number, text: string) {
       const reader = await open();
-      // A trailing blank belongs to the next token.
+      // A trailing space belongs to the next token.
       return reader.likeliest([...path, ...reader.tokenize((pending + text).trimEnd())], count);
     },
     /** Writes a string in the model's own words up to the closing quotation mark, which the caller forces next. */
@@ -103,7 +103,7 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
   };
 }
 
-/** The probability of "yes" against "no", between 0 and 1, behind an opening that ends in a quotation mark. */
+/** The probability of "yes" against "no", between 0 and 1, after an opening that ends in a quotation mark. */
 export function readYes(open: Open): Promise<number> {
   const yes: Choice = { text: 'yes', ends: 'string' };
   return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
@@ -126,10 +126,10 @@ const MAX_TOKENS = 120;
 const LIKELY = 50;
 
 /**
- * Writes a text in the model's own words where its likeliest beginning is no copy of the request. A text that turns out as a
- * part of the request, such as `petit@hill.org` of `l.petit@hill.org`, is discarded.
+ * Writes a text in the model's own words if its likeliest beginning is no copy of the request. A text that proves to be part
+ * of the request, such as `petit@hill.org` of `l.petit@hill.org`, is discarded.
  *
- * @returns the text, which is then written; or, with nothing written, the option that the model misspelt, or undefined where
+ * @returns the text, which is then written; or, with nothing written, the option that the model misspelt, or undefined if
  * the model means one of the options
  */
 export async function writeOwnWords<Known extends Choice>(

@@ -54,7 +54,7 @@ export function saidIn({ message, history = [] }: Request, ask: string): string 
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema may hold anything; else it needs a fitting field of the argument's name, unless that is generic. */
+/** A result without a schema can provide anything; else it needs a fitting field of the argument's name, if not generic. */
 export function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
   const { output } = fittedSchemas(producer);
   if (output === undefined) return true;

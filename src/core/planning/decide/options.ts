@@ -57,8 +57,8 @@ function choiceOf(value: unknown): Choice {
 }
 
 /**
- * Words serve one argument of a step or its producers, unless a required argument has no other candidate. A window of time that
- * is named by its length goes to an argument that takes a length.
+ * Words serve one argument of a step or its producers, unless a required argument has no other candidate. A time window named
+ * by its length goes to an argument that takes a length.
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
   const properties = Object.entries(isObject(root.properties) ? root.properties : {});
@@ -100,7 +100,7 @@ export function isList(schema: JsonSchema): boolean {
   return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
 }
 
-/** Longer runs of words are no values. */
+/** Longer runs of words are not candidates. */
 const MAX_WORDS = 16;
 /** A message of so many words or fewer is a candidate as a whole, too. */
 const SHORT_MESSAGE = 40;
@@ -138,7 +138,7 @@ interface Bound {
   readonly end: number;
 }
 
-/** Scripts without blanks between words may be cut at each character. */
+/** Scripts without spaces between words may be cut at each character. */
 export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 function boundsOf(text: string): Bound[] {

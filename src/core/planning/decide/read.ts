@@ -1,4 +1,4 @@
-/** Readings of next-token probabilities for plans by deciding, and the cache of readings without a request. */
+/** Reads next-token probabilities for plans by deciding, and caches the readings with an empty request. */
 import { createHash } from 'node:crypto';
 import type { View } from '../../catalog/scope.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -59,8 +59,8 @@ const keptOf = oncePer((_: Model): Readings => {
 
 /**
  * Repeats a reading with an empty request, as the baseline of its probabilities (contextual calibration: Zhao et al.,
- * "Calibrate Before Use", ICML 2021). Results are cached a model and prompt. Readings in progress are not shared, since their
- * request may be cancelled.
+ * "Calibrate Before Use", ICML 2021). Results are cached per model and prompt. Readings in progress are not shared, since
+ * their request may be cancelled.
  */
 export function createReadUnasked({ model, prompts }: DecideParts, read: Read): Read {
   const kept = model.readings ?? keptOf(model);

@@ -82,7 +82,7 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
 
 const CUTS = [/^.+(?=\n)/su, /^.+[.;!?,。；！？，、](?!\d)/su, /^.+(?= )/su];
 
-/** Collapses blanks and cuts a text into pieces, behind a line or a punctuation mark, else between words. */
+/** Collapses white space and cuts a text into pieces, after a line or a punctuation mark, else between words. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let rest = text.replace(/\s+/gu, (blanks) => (/[\r\n]/u.test(blanks) ? '\n' : ' ')).trim();

@@ -13,7 +13,7 @@ import type { Said } from './said.js';
 export interface Candidate {
   readonly value: unknown;
   readonly from: SourceName;
-  /** The words of the request behind the value; undefined where only the schema has it. */
+  /** The words of the request that give the value; undefined if only the schema has it. */
   readonly said?: string;
 }
 
@@ -40,14 +40,14 @@ export interface Place {
 /** A place whose schema has no `$ref` and no alternatives. */
 export type PlainPlace = Place & { readonly schema: JsonSchema };
 
-/** The input of sources: the runs of words that no argument has taken in place of the texts, and no references. */
+/** The input of sources: instead of the texts, their runs of words that no argument has taken; no references. */
 type SourceInput = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
 
 type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-/** Values of the schema; where the request names some of them, only these. */
+/** Values of the schema; if the request names some of them, only these. */
 const enumerated: Source = ({ schema }, { spans }) => {
   if ('const' in schema) return values('enum', [schema.const]);
   if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
@@ -77,7 +77,7 @@ const request: Source = ({ name, schema, required }, { said, spans, earlier }) =
     const isFree = isText(schema) && formOf(schema) === undefined;
     return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
-  // Where the argument takes a duration and the request names one, plain numbers are no candidates.
+  // If the argument takes a duration and the request names one, plain numbers are no candidates.
   if (isDuration(name, schema) && said.durations.length > 0) return [];
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };

@@ -62,7 +62,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   for (const { ask, tool } of served) await addStep(tool, { ask, depth: 0 });
   return toWritten(drafts, { unserved, confidence }, parts);
 
-  /** Adds the step behind its producers. @returns its id, or the id of an equal step */
+  /** Adds the step after its producers. @returns its id, or the id of an equal step */
   async function addStep(tool: Tool, about: About): Promise<string> {
     const references = new Map<string, unknown>();
     const context = knownFor(tool, about.ask);
@@ -155,7 +155,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     };
   }
 
-  /** Words that find a thing are taken for the step that uses it, except numbers and times of an argument of the same name. */
+  /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
   function takenBy(references: ReadonlyMap<string, unknown>, tool: Tool): TakenWords {
     const used = JSON.stringify([...references.values()]);
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
