@@ -21,7 +21,7 @@ import type { Operation } from './openapi.js';
 import { publicEvent, publicSelection } from './public-answer.js';
 import { createRequestPlanners, requestToolsSchema } from './request-planners.js';
 
-export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'> {
+interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'> {
   planner: Planner;
   /** Undefined: requests bring no tools of their own. */
   plannerOf: ((catalog: Catalog) => Planner) | undefined;
@@ -32,7 +32,7 @@ export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'>
   outcomes: Outcomes;
 }
 
-/** What a plan, a selection or a batch came to, for the log line of its request; never a word of it. */
+/** The outcome of a plan, a selection or a batch for the log line of its request, without any content. */
 export type Outcomes = WeakMap<FastifyRequest, Outcome>;
 type Outcome =
   | { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode'] }
@@ -85,7 +85,7 @@ function askedBy({ identity: { caller }, id: requestId }: FastifyRequest): Pick<
   return { caller, requestId };
 }
 
-/** Keeps for the log line of a request what it came to. */
+/** Records the outcome for the log line of a request. */
 async function noting(outcomes: Outcomes, request: FastifyRequest, work: () => Promise<Answered>): Promise<unknown> {
   try {
     const { answer, outcome } = await work();
@@ -97,19 +97,19 @@ async function noting(outcomes: Outcomes, request: FastifyRequest, work: () => P
   }
 }
 
-/** One request: with whose tools it is planned, what is hidden from its caller, and what the planner answers. */
+/** Answers one request: picks its planner, hides tools from its caller, and asks the planner. */
 function createAnswerOne({ planner, plannerOf, conceal, logger }: PlanRouteParts) {
   const plannerFor = plannerOf ? createRequestPlanners(plannerOf) : refuseTools;
   return async (ask: Endpoint['ask'], body: unknown, { caller, onEvent, ...call }: AskedOf): Promise<Answered> => {
     const { tools, ...fields } = Object(body);
     const request = parseRequest(withCaller(tools === undefined ? body : fields, caller));
     const own = tools === undefined ? planner : await plannerFor(tools);
-    const told = (event: TraceEvent) => {
-      // The caller is told the code of the failure only.
+    const report = (event: TraceEvent) => {
+      // The caller gets only the code of the failure.
       if (event.stage === 'fallback') logger.warn({ requestId: call.requestId }, event.note);
       onEvent(publicEvent(event));
     };
-    return ask(own, conceal(request, caller, own), { ...call, onEvent: told });
+    return ask(own, conceal(request, caller, own), { ...call, onEvent: report });
   };
 }
 

@@ -7,7 +7,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import type { CallResult, Refusal } from '../../agents/contracts.js';
 import { isObject } from '../../core/catalog/schema/json.js';
 import { ERROR_TABLE } from '../../core/errors.js';
-import { type Problem, TOLD, toProblem } from '../http/problem.js';
+import { type Problem, PUBLIC_CODES, toProblem } from '../http/problem.js';
 
 /** For clients that read structured content, and as text for those that do not. */
 export function structured(content: object): CallToolResult {
@@ -82,7 +82,7 @@ function toRefusal({ code, title, detail, issues }: Problem): Refusal & { issues
   const again = ERROR_TABLE[code].retry ? 'Try again later.' : 'Do not try again; go another way, or tell the user.';
   return {
     code,
-    reason: TOLD.has(code) ? detail : title,
+    reason: PUBLIC_CODES.has(code) ? detail : title,
     next: code === 'invalid_request' ? 'Mend what is named and call again.' : again,
     ...(issues.length > 0 ? { issues } : {}),
   };

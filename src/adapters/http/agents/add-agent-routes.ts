@@ -1,9 +1,9 @@
-/** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
+/** Adds the endpoints for agents to the server. Each route parses and answers its requests. */
 import type { FastifyInstance } from 'fastify';
 import type { Agents } from '../../../agents/agents.js';
 import { accountOf } from '../../../agents/contracts.js';
 import { WinnowError } from '../../../core/errors.js';
-import { type AnswerWork, leavingOf } from '../answer-work.js';
+import { type AnswerWork, disconnectSignalOf } from '../answer-work.js';
 import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
@@ -16,7 +16,7 @@ import type { Raw, Route } from './route.js';
 import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
-export interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
+interface AgentRouteParts extends Pick<Agents, 'metrics' | 'answers'> {
   routes: readonly Route[];
   answerWork: AnswerWork;
   gate: Gate;
@@ -43,7 +43,7 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answers,
   for (const route of routes) addRoute(app, route, { ...parts, once });
   const operation = {
     operationId: 'metrics',
-    summary: 'Figures for Prometheus, as they happen in this process',
+    summary: 'Metrics of this process for Prometheus',
     answerType: 'text/plain',
   };
   app.get('/metrics', { config: { operation } }, async (_request, reply) => {
@@ -82,7 +82,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
           event: route.streams.event,
           run: respond,
         });
-      const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
+      const signal = AbortSignal.any([disconnectSignalOf(reply), stop.signal]);
       const work = () => respond({ signal, onEvent: () => {} });
       const answer = await (route.takesPlace ? gate.run(accountOf(identity.caller), work) : work());
       if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);
