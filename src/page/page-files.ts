@@ -17,7 +17,7 @@ export const LIBRARIES = {
   diff: { file: '../dist/diff.min.js', value: 'globalThis.Diff', names: ['diffLines', 'diffWordsWithSpace'] },
 } as const;
 
-/** @param path below `src`. @throws WinnowError `internal` where it is missing */
+/** @param path below `src`. @throws WinnowError `internal` if it is missing */
 export function readPageFile(path: string): Promise<string> {
   return readText(new URL(path, new URL(SOURCE_FOLDER, import.meta.url)), path);
 }

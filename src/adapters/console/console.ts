@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
 };
 
-/** Reads all files once. @throws WinnowError `internal` where one is missing. */
+/** Reads all files once. @throws WinnowError `internal` if one is missing. */
 export async function readConsole(): Promise<PageFile[]> {
   const page = { path: '/', type: 'text/html; charset=utf-8', text: await readPageFile(`${OWN}/page.html`) };
   const files = FILES.map(async (path) => toFile(basename(path), await readPageFile(path)));

@@ -7,7 +7,7 @@ import type { Policy } from '../../agents/policy/policy.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Planner } from '../../core/planner.js';
 
-interface Concerned {
+interface ScopedRequest {
   user?: string | undefined;
   deny?: readonly string[] | undefined;
 }
@@ -16,7 +16,7 @@ interface Concerned {
  * @param asked with its user
  * @param of the planner with the tools. Default: the server's
  */
-export type Conceal = <Asked extends Concerned>(
+export type Conceal = <Asked extends ScopedRequest>(
   asked: Asked,
   caller: Caller | undefined,
   of?: Pick<Planner, 'view'>,

@@ -145,7 +145,7 @@ function toSchema(operation: Operation, method: string) {
         Object.entries(otherStatuses).map(([other, meaning]) => [other, answered(meaning, other === '202')]),
       ),
       default: {
-        description: 'A failure. Its codes and their statuses stand in the schema of a problem.',
+        description: 'A failure. The schema of a problem lists its codes and their statuses.',
         content: {
           [PROBLEM_TYPE]: { schema: reference(PROBLEM) },
           ...(failure ? { 'application/json': { schema: reference(failure) } } : {}),

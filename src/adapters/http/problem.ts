@@ -17,7 +17,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 const ERROR_CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
 
 export const problemSchema = z.object({
-  type: z.string().describe('`urn:winnow:problem:<code>`, or `about:blank` where the status says it all.'),
+  type: z.string().describe('`urn:winnow:problem:<code>`, or `about:blank` if the status alone explains it.'),
   title: z.string().describe('What went wrong, the same for every occurrence.'),
   status: z.int().describe('The HTTP status.'),
   detail: z.string().describe('What went wrong this time.'),

@@ -70,7 +70,7 @@ interface AskedCall {
 /**
  * Calls a tool in a session, with the answers of the client's person so far. An answer to a tool's server goes to that
  * server alone, and decides nothing in Winnow.
- * @param asksPerson the person may also decide on approvals, where the policy lets them
+ * @param asksPerson the person may also decide on approvals, if the policy lets them
  */
 export async function callAskingBack(
   router: Pick<Router, 'call' | 'list' | 'session' | 'approvals'>,

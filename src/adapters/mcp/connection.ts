@@ -26,7 +26,7 @@ export interface Connection {
   readonly server: Server;
   /** Resolves when the work that runs now has ended. */
   idle(): Promise<void>;
-  /** Cancels what runs. Idempotent. */
+  /** Cancels running work. Idempotent. */
   close(): Promise<void>;
   /** Resolves when either side has closed it and the session has ended. */
   readonly closed: Promise<void>;

@@ -56,7 +56,7 @@ interface HandleParts {
 }
 
 /** The state of a handle. It is lost if another process serves the next request. */
-interface Use {
+interface HandleState {
   at: number;
   calls: number;
   turn: string | undefined;
@@ -70,7 +70,7 @@ const MAX_USES = 10_000;
 const MAX_UNNAMED = 64;
 
 export function createHandles({ router, turnPauseMs, onError, clock = Date.now }: HandleParts): Handles {
-  const uses = new Map<string, Use>();
+  const uses = new Map<string, HandleState>();
   /** Owner -> handles that no client has named again yet, oldest first. */
   const unnamed = new Map<string, Set<string>>();
 
@@ -85,7 +85,7 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
     }
   }
 
-  async function followTurn({ id, activeAt }: SessionView, turn: string | undefined): Promise<Use> {
+  async function followTurn({ id, activeAt }: SessionView, turn: string | undefined): Promise<HandleState> {
     const use = uses.get(id) ?? { at: Date.parse(activeAt), calls: 0, turn: undefined, turning: Promise.resolve() };
     const isPause = turnPauseMs > 0 && use.turn === undefined && use.calls === 0 && clock() - use.at >= turnPauseMs;
     const isNext = turn === undefined ? isPause : use.turn !== undefined && use.turn !== turn;

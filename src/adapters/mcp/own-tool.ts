@@ -73,7 +73,7 @@ export function ownTool<Input extends z.ZodType>(spec: Spec<Input>): OwnTool {
 const { inputSchema: inputSchemaSchema } = ToolSchema.shape;
 const refusalSchema = refusedSchema.extend({ issues: z.array(z.string()).optional() });
 
-// Once for all connections: each would hold some 50 kB of its own.
+// Shared by all connections: each would hold some 50 kB of its own.
 const listedInput = oncePer((schema: z.ZodType) => inputSchemaSchema.parse(toJsonSchema(schema, 'input')));
 /** Clients validate structured content with it, also that of a refusal. */
 const listedOutput = oncePer((schema: z.ZodType) => ({

@@ -1,4 +1,4 @@
-/** What agents did: the audit, and the figures with what was learnt. Each page reads and shows one answer. */
+/** What agents did: the audit, and telemetry with learnt entries. Each page reads and shows one answer. */
 import { formatDate, formatScore, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';

@@ -13,7 +13,7 @@ import { type Route, route } from './route.js';
 const BASE = '/v1/adaptation';
 const learntViewSchema = learntEntrySchema.extend({
   id: z.string(),
-  explanation: z.string().describe('For whom, what, and on which evidence.'),
+  explanation: z.string().describe('Whom it concerns, what was learnt, and on which evidence.'),
 });
 export type LearntView = z.infer<typeof learntViewSchema>;
 const listSchema = z.object({ entries: z.array(learntViewSchema).describe('By level, subject, kind and key.') });
@@ -87,7 +87,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'DELETE',
       path: `${BASE}/:id`,
       operationId: 'removeLearnt',
-      summary: 'Forget an entry with what was decided on it; it may be learnt again',
+      summary: 'Remove an entry with the decision on it; it may be learnt again',
       answer: VIEW,
       async handle({ id, caller }) {
         const entry = await visible(id, caller);

@@ -12,7 +12,7 @@ import { createOnce, hasKey, KEY_HEADER, KEY_TEXT, type Once } from './idempoten
 import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
-import type { Raw, Route } from './route.js';
+import type { RawRequest, Route } from './route.js';
 import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
@@ -73,7 +73,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
       const { body, query, identity } = request;
       const raw = { id: request.params.id ?? '', body, query, identity };
       reply.code(route.status ?? 200);
-      const respond = (call: Pick<Raw, 'signal' | 'onEvent'>) =>
+      const respond = (call: Pick<RawRequest, 'signal' | 'onEvent'>) =>
         hasKey(request)
           ? once(request, reply, (signal) => route.respond({ ...raw, ...call, signal }))
           : route.respond({ ...raw, ...call });

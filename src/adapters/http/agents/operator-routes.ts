@@ -55,7 +55,7 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       method: 'GET',
       path: '/v1/telemetry',
       operationId: 'telemetry',
-      summary: 'How well discovery works, in figures; of all users for operators, else your own',
+      summary: 'Metrics of discovery: of all users for operators, else your own',
       query: telemetryQuerySchema,
       answer: { name: 'TelemetryReport', schema: telemetryReportSchema },
       handle({ query, caller }) {

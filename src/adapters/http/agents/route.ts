@@ -25,7 +25,7 @@ interface Description extends Omit<Operation, 'body' | 'query'> {
 }
 
 /** A request before parsing. */
-export interface Raw {
+export interface RawRequest {
   /** From the path; empty if the path has none. */
   readonly id: string;
   readonly body: unknown;
@@ -37,7 +37,7 @@ export interface Raw {
   readonly onEvent: (event: unknown) => void;
 }
 
-interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent'> {
+interface Asked<Body, Query> extends Pick<RawRequest, 'id' | 'signal' | 'onEvent'> {
   readonly body: Body;
   readonly query: Query;
   /** Undefined: the operator's own program asks. */
@@ -56,7 +56,7 @@ export interface Route extends Description {
   readonly body?: Named;
   readonly query?: z.ZodType;
   /** @throws WinnowError `invalid_request`, or what the work throws */
-  respond(raw: Raw): Promise<unknown>;
+  respond(raw: RawRequest): Promise<unknown>;
 }
 
 export function route<Body extends z.ZodType, Query extends z.ZodType>({
@@ -73,7 +73,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
       return handle({
         ...raw,
         caller,
-        // Many clients send no body where all of it is optional.
+        // Many clients send no body if all its fields are optional.
         body: parsed(spec.body?.schema, withCaller(body ?? {}, caller)),
         query: parsed(spec.query, withNumbers(query, numbers)),
       });

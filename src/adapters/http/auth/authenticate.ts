@@ -109,7 +109,7 @@ function namedIn(headers: Headers): Caller | undefined {
   });
 }
 
-/** Refuses repeated and empty headers: a gateway may have appended its own to one of its client. */
+/** Refuses repeated and empty headers: a gateway may have appended its value to its client's. */
 function single(headers: Headers, name: string): string | undefined {
   const values = headers[name];
   if (!values) return undefined;
