@@ -12,10 +12,8 @@ const MARKS = { hit: '✓', missing: '✗', extra: '+', unjudged: '' };
 /** The head of an arrow has the arrow's colour. @param {readonly ShownStep[]} steps @param {string} title */
 export function drawPlan(steps, title) {
   const { nodes, edges, width, height } = placePlan(steps);
-  const labels = steps.map(
-    (step) => `${step.id} ${step.tool}${step.uses.map(({ from }) => ` after ${from}`).join('')}`,
-  );
-  return svg`<svg class="graph" role="img" aria-label="${title}: ${labels.join('; ')}" width=${width} height=${height} viewBox="0 0 ${width} ${height}">
+  const texts = steps.map((step) => `${step.id} ${step.tool}${step.uses.map(({ from }) => ` after ${from}`).join('')}`);
+  return svg`<svg class="graph" role="img" aria-label="${title}: ${texts.join('; ')}" width=${width} height=${height} viewBox="0 0 ${width} ${height}">
     ${edges.map(
       (edge) => svg`<g class="edge ${edge.state}" data-edge="${edge.from} ${edge.to}" data-state=${edge.state}>
         <path d=${curve(edge.points)} marker-end="url(#arrow)"></path>

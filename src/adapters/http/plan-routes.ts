@@ -63,15 +63,14 @@ export function addPlanRoutes(app: FastifyInstance, parts: PlanRouteParts): void
     app.post(path, { config: { operation: { ...SHARED, ...operation } } }, (request, reply) =>
       answerWork<TraceEvent>(request, reply, {
         event: 'stage',
-        run: (call) =>
-          recordOutcome(outcomes, request, () => answerOne(ask, request.body, { ...askedBy(request), ...call })),
+        run: (call) => noting(outcomes, request, () => answerOne(ask, request.body, { ...askedBy(request), ...call })),
       }),
     );
   app.post('/v1/plans', { config: { operation: batchOperation(PLAN_REQUEST, RESULT) } }, (request, reply) =>
     answerWork<BatchEvent>(request, reply, {
       event: 'answer',
       run: (call) =>
-        recordOutcome(outcomes, request, async () => {
+        noting(outcomes, request, async () => {
           const plan = async (one: unknown) =>
             (await answerOne(PLAN.ask, one, { ...askedBy(request), ...call, onEvent: () => {} })).answer;
           const answer = await planBatch(request, { ...parts, ...call, plan });
@@ -87,11 +86,7 @@ function askedBy({ identity: { caller }, id: requestId }: FastifyRequest): Pick<
 }
 
 /** Records the outcome for the log line of a request. */
-async function recordOutcome(
-  outcomes: Outcomes,
-  request: FastifyRequest,
-  work: () => Promise<Answered>,
-): Promise<unknown> {
+async function noting(outcomes: Outcomes, request: FastifyRequest, work: () => Promise<Answered>): Promise<unknown> {
   try {
     const { answer, outcome } = await work();
     outcomes.set(request, outcome);

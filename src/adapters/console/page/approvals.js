@@ -12,7 +12,7 @@ import { parseObject, renderFailure } from './shell.js';
 
 /** The outcome of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
 
-const MAX_LISTED = 200;
+const LIMIT = 200;
 
 /** @type {Page} */
 export const approvalsPage = { name: 'approvals', title: 'approvals', needs: 'listApprovals', create: createApprovals };
@@ -32,7 +32,7 @@ function createApprovals(console) {
   const stateShown = () => console.view.state ?? 'pending';
 
   /** @param {string} state @returns {Promise<Answer<{approvals: Approval[]}>>} */
-  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(MAX_LISTED) })}`);
+  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(LIMIT) })}`);
 
   async function read() {
     const state = stateShown();
@@ -130,7 +130,7 @@ function createApprovals(console) {
             t,
             isSending,
             // Unknown if there are more than were read: then the server refuses the decision.
-            isGone: pending.length < MAX_LISTED && !pending.some(({ id }) => id === approval.id),
+            isGone: pending.length < LIMIT && !pending.some(({ id }) => id === approval.id),
             isEdited: editing.has(approval.id),
             outcome: outcomes.get(approval.id),
             onDecide: (form, what) => decide(approval, form, what),

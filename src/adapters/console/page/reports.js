@@ -10,7 +10,7 @@ import { renderFailure, renderTable } from './shell.js';
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-const MAX_LISTED = 500;
+const LIMIT = 500;
 
 /** @type {Page} */
 export const auditPage = {
@@ -19,10 +19,7 @@ export const auditPage = {
   needs: 'audit',
   create(console) {
     const reading = /** @type {Reading<{entries: AuditEntry[]}>} */ (
-      createReading(
-        console,
-        () => `GET v1/audit?${new URLSearchParams({ limit: String(MAX_LISTED), ...console.view })}`,
-      )
+      createReading(console, () => `GET v1/audit?${new URLSearchParams({ limit: String(LIMIT), ...console.view })}`)
     );
 
     /** The address holds the filters, so that a link shows the same. @param {Event & {target: HTMLInputElement}} event */

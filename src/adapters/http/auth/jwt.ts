@@ -11,11 +11,7 @@ export const jwtSettingsSchema = z.strictObject({
   audience: z.string().min(1).describe('The claim `aud` of its tokens, for example the address of this server.'),
   jwksUrl: z.url().describe('Where the issuer publishes its keys.'),
   userClaim: z.string().min(1).default('sub').describe('The claim that names the user.'),
-  rolesClaim: z
-    .string()
-    .min(1)
-    .default('roles')
-    .describe('The claim that names the roles: a list, or one text with spaces between them.'),
+  rolesClaim: z.string().min(1).default('roles').describe('The claim with the roles: a list, or a text with spaces.'),
 });
 type JwtSettings = z.output<typeof jwtSettingsSchema>;
 
