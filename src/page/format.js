@@ -1,17 +1,17 @@
-/** How values are shown: templates of lit-html, and numbers in the reader's own format. */
+/** Formats values: templates of lit-html, and numbers in the reader's own format. */
 import * as lit from 'lit-html';
 
 /** @typedef {number | null | undefined} Value */
 
-/** What nobody sees, or what turns the direction of a text, as `visible-text.ts` has it. Joiners inside words are none of it, but for one behind a selector that is spelt itself. */
+/** Invisible characters and those that change the text direction, as in `visible-text.ts`. Joiners inside words are exempt, except behind a selector that is spelt itself. */
 const UNSEEN =
   /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t]|\r\n)[\p{C}\p{Variation_Selector}]/gu;
 
-/** Each such character as its code, `\u{202e}`: who reads a text must see what is in it. @param {string} text */
+/** Shows each such character as its code, `\u{202e}`, so that readers see all of a text. @param {string} text */
 export const spellUnseen = (text) =>
   text.replace(UNSEEN, (found, joined) => joined ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 
-/** A value as JSON to be edited, with such characters in the form of JSON. @param {unknown} value */
+/** A value as JSON to edit, with such characters escaped as in JSON. @param {unknown} value */
 export const formatJson = (value) =>
   JSON.stringify(value, null, 2).replace(
     UNSEEN,
@@ -23,17 +23,17 @@ export const formatJson = (value) =>
         .join(''),
   );
 
-/** Alone or in a list, `false` shows nothing. @param {unknown} value @returns {unknown} */
+/** `false` shows nothing, also in a list. @param {unknown} value @returns {unknown} */
 const shown = (value) => {
   if (Array.isArray(value)) return value.map(shown);
   return value === false ? lit.nothing : typeof value === 'string' ? spellUnseen(value) : value;
 };
 
-/** What is put into a field stays as it is. @param {TemplateStringsArray} strings @param {unknown[]} values */
+/** Leaves values of form fields unchanged. @param {TemplateStringsArray} strings @param {unknown[]} values */
 const allShown = (strings, values) =>
   values.map((value, at) => (strings[at]?.endsWith('.value=') ? value : shown(value)));
 
-/** Text goes in as text only, and all of it is seen: nothing a case holds becomes markup. @param {TemplateStringsArray} strings @param {...unknown} values */
+/** Inserts text as text only, with all characters visible: nothing in a case becomes markup. @param {TemplateStringsArray} strings @param {...unknown} values */
 export const html = (strings, ...values) => lit.html(strings, ...allShown(strings, values));
 
 /** @param {TemplateStringsArray} strings @param {...unknown} values */

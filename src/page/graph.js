@@ -1,19 +1,19 @@
-/** A plan as a graph: a box a step, from above to below, and an arrow from a result to the step that takes a field of it. */
+/** A plan as a graph from top to bottom: a box for each step, and an arrow from a result to each step that uses it. */
 import { Graph, layout } from '@dagrejs/dagre';
 import { svg } from './format.js';
 
 /** @import { ShownStep } from './shown-step.ts' */
 
 export const BOX = { width: 178, height: 52 };
-/** About the width of a character on an arrow, and of one in a box. */
+/** Approximate width of a character on an arrow, and of one in a box. */
 const CHARACTER = { field: 6.4, tool: 6.7 };
 const MARKS = { hit: '✓', missing: '✗', extra: '+', unjudged: '' };
 
 /** The head of an arrow has the arrow's colour. @param {readonly ShownStep[]} steps @param {string} title */
 export function drawPlan(steps, title) {
   const { nodes, edges, width, height } = placePlan(steps);
-  const told = steps.map((step) => `${step.id} ${step.tool}${step.uses.map(({ from }) => ` after ${from}`).join('')}`);
-  return svg`<svg class="graph" role="img" aria-label="${title}: ${told.join('; ')}" width=${width} height=${height} viewBox="0 0 ${width} ${height}">
+  const texts = steps.map((step) => `${step.id} ${step.tool}${step.uses.map(({ from }) => ` after ${from}`).join('')}`);
+  return svg`<svg class="graph" role="img" aria-label="${title}: ${texts.join('; ')}" width=${width} height=${height} viewBox="0 0 ${width} ${height}">
     ${edges.map(
       (edge) => svg`<g class="edge ${edge.state}" data-edge="${edge.from} ${edge.to}" data-state=${edge.state}>
         <path d=${curve(edge.points)} marker-end="url(#arrow)"></path>
@@ -33,7 +33,7 @@ export function drawPlan(steps, title) {
   </svg>`;
 }
 
-/** Of a broken plan, arrows from nowhere and from a step to itself are left out. @param {readonly ShownStep[]} steps */
+/** Leaves out arrows from unknown steps and from a step to itself, as in a broken plan. @param {readonly ShownStep[]} steps */
 export function placePlan(steps) {
   const graph = new Graph();
   graph.setGraph({ nodesep: 16, ranksep: 30, edgesep: 14, marginx: 6, marginy: 6 });
@@ -59,7 +59,7 @@ export function placePlan(steps) {
 /** @param {{x?: number, y?: number}} placed */
 const pointOf = ({ x = 0, y = 0 }) => ({ x, y });
 
-/** Through the middles between the points, so that it has no corners. @param {{x: number, y: number}[]} points */
+/** Passes through the midpoints between the points, so that it has no corners. @param {{x: number, y: number}[]} points */
 function curve(points) {
   const [first = { x: 0, y: 0 }, ...rest] = points;
   const last = rest.at(-1) ?? first;
@@ -71,7 +71,7 @@ function curve(points) {
   return `M${first.x} ${first.y}${parts.join('') || `L${last.x} ${last.y}`}`;
 }
 
-/** On two lines where it must be, parted between its words. @param {string} name */
+/** On two lines if needed, broken between words. @param {string} name */
 function breakName(name) {
   const most = Math.floor((BOX.width - 22) / CHARACTER.tool);
   if (name.length <= most) return [name];
@@ -79,7 +79,7 @@ function breakName(name) {
   return [name.slice(0, cut), shorten(name.slice(cut), most)];
 }
 
-/** The middle goes: names of one family differ at their ends. @param {string} text @param {number} most */
+/** Cuts the middle, since related names differ at their ends. @param {string} text @param {number} most */
 function shorten(text, most) {
   const half = Math.floor((most - 1) / 2);
   return text.length <= most ? text : `${text.slice(0, most - 1 - half)}…${text.slice(text.length - half)}`;

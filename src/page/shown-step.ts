@@ -7,7 +7,7 @@ export interface ShownStep {
   readonly id: string;
   readonly tool: string;
   readonly state: ShownState;
-  /** Behind its id. Default: by its state. */
+  /** Shown behind its id. Default: by its state. */
   readonly mark?: string;
   readonly uses: readonly { readonly from: string; readonly field: string; readonly state: ShownState }[];
 }

@@ -1,6 +1,6 @@
 /**
- * The console: a web page that shows what Winnow does and lets people decide. It asks the HTTP API as any other program
- * does, so it has no logic and no rights of its own.
+ * The console: a web page that shows what Winnow does and lets people decide. It uses the HTTP API like any other program,
+ * so it has no logic and no rights of its own.
  */
 import { basename } from 'node:path';
 import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
 };
 
-/** Reads all files once. @throws WinnowError `internal` where one is missing. */
+/** Reads all files once. @throws WinnowError `internal` if one is missing. */
 export async function readConsole(): Promise<PageFile[]> {
   const page = { path: '/', type: 'text/html; charset=utf-8', text: await readPageFile(`${OWN}/page.html`) };
   const files = FILES.map(async (path) => toFile(basename(path), await readPageFile(path)));
@@ -32,7 +32,7 @@ export async function readConsole(): Promise<PageFile[]> {
   return [page, ...(await Promise.all([...files, ...libraries]))];
 }
 
-/** All lie in one folder: a browser knows neither packages nor the folders of `src`. */
+/** Serves all from one folder: a browser knows neither packages nor the folders of `src`. */
 function toFile(name: string, text: string): PageFile {
   const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain';
   const served = text.replace(IMPORT, (_, before: string, from: string) => `${before}'./${servedName(from)}'`);

@@ -1,4 +1,4 @@
-/** Long work as an answer: whole, or as a stream of its events. Bounded, and cancelled when the client leaves. */
+/** Answers long work whole or as a stream of events. It is bounded, and cancelled when the client disconnects. */
 
 import { PassThrough, type Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,7 +8,7 @@ import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
 import type { Problem, ReportError } from './problem.js';
 
-export interface WorkParts {
+interface WorkParts {
   gate: Gate;
   stop: Stop;
   heartbeatMs: number;
@@ -16,14 +16,14 @@ export interface WorkParts {
 }
 
 export interface Work<Event> {
-  /** What an event is called in the stream. */
+  /** Name of its events in the stream. */
   event: string;
   run(call: { signal: AbortSignal; onEvent: (event: Event) => void }): Promise<unknown>;
 }
 
 export type AnswerWork = <Event>(request: FastifyRequest, reply: FastifyReply, work: Work<Event>) => Promise<unknown>;
 
-/** `x-accel-buffering`: nginx would else hold the events back until the end. */
+/** Without `x-accel-buffering` nginx would buffer the events until the end. */
 const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'x-accel-buffering': 'no',
@@ -32,7 +32,7 @@ const EVENT_STREAM_HEADERS = {
 
 export function createAnswerWork({ gate, stop, heartbeatMs, reportError }: WorkParts): AnswerWork {
   return async (request, reply, work) => {
-    const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
+    const signal = AbortSignal.any([disconnectSignalOf(reply), stop.signal]);
     const user = accountOf(request.identity.caller);
     const run = async (onEvent: Parameters<typeof work.run>[0]['onEvent']): Promise<unknown> => {
       try {
@@ -49,23 +49,23 @@ export function createAnswerWork({ gate, stop, heartbeatMs, reportError }: WorkP
   };
 }
 
-/** Fires when the client closes the connection before it has the whole answer. */
-export function leavingOf(reply: FastifyReply): AbortSignal {
-  const leaving = new AbortController();
+/** Fires if the client closes the connection before the answer is complete. */
+export function disconnectSignalOf(reply: FastifyReply): AbortSignal {
+  const disconnect = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) leaving.abort();
+    if (!reply.raw.writableFinished) disconnect.abort();
   });
-  return leaving.signal;
+  return disconnect.signal;
 }
 
-// A piece of work as server-sent events: what happens as it happens, then `result` or `error`. The stream opens with the
-// first event, so that what is refused before has the status that it deserves.
+// Work as server-sent events: each event when it happens, then `result` or `error`. The stream opens with the first event,
+// so that an earlier refusal gets its own HTTP status.
 
-/** What a client has not read yet, in bytes: with more, it is taken to read no more, and the stream ends. */
+/** Most unread bytes. The stream ends for a client with more, which has presumably stopped reading. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-export interface EventStreamOptions {
-  /** What is called what happens, for example `stage`. */
+interface EventStreamOptions {
+  /** Name of the events, for example `stage`. */
   event: string;
   heartbeatMs: number;
   renderError: (thrown: unknown) => Problem;
@@ -82,7 +82,7 @@ export function streamEvents<Event>(
     const write = (text: string): void => {
       isOpen = true;
       open(stream);
-      // What is one answer, however long, always has its room.
+      // Counts earlier writes only, so that a single answer of any length goes out.
       if (stream.writableLength + stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
       if (stream.writable) stream.write(text);
     };
@@ -105,7 +105,7 @@ export function streamEvents<Event>(
   });
 }
 
-// Whether an Accept header asks for the stages as they happen: named outright, and not after JSON.
+// Whether an Accept header asks for an event stream: it must name the type itself, and not after JSON.
 
 export function acceptsEventStream(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(parseRange);

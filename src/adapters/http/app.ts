@@ -1,4 +1,4 @@
-/** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
+/** Winnow over HTTP: parses bodies, calls the planner and maps errors. It decides nothing itself. */
 import type { ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ import { addToolRoutes } from './tool-routes.js';
 
 export interface ServerParts extends AuthOptions {
   planner: Planner;
-  /** Plans with tools that a request brings along. Default: it brings none. */
+  /** Makes a planner for a request's own tools. Default: requests can't bring tools. */
   plannerOf?: ((catalog: Catalog) => Planner) | undefined;
   /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
   agents?: Agents | undefined;
@@ -43,7 +43,7 @@ export interface ServerParts extends AuthOptions {
   /** A web page of these files; `readConsole` reads those of the console. Default: there is no page. */
   pages?: readonly PageFile[] | undefined;
   options?: Partial<ServerOptions> | undefined;
-  /** Throws where the model does not answer; asked for `GET /readyz`, at most once a minute. Default: not asked. */
+  /** Throws if the model does not answer. `GET /readyz` calls it at most once a minute. Default: no check. */
   askModel?: (() => Promise<unknown>) | undefined;
   /** Default: nothing is logged. */
   logger?: Logger | undefined;
@@ -70,11 +70,11 @@ export function createServer({
     return sendProblem(reply, problem);
   };
   const app = fastify({
-    // Fastify's own lines hold URLs, and a URL may name a user.
+    // Fastify's own log lines hold URLs, and a URL may name a user.
     logger: false,
     bodyLimit: options.bodyLimitBytes,
     requestTimeout: options.receiveTimeoutMs,
-    // Node looks every 30 s by default, and gives the head alone a minute.
+    // By default Node checks every 30 s, and allows a minute for the headers alone.
     http: {
       headersTimeout: options.receiveTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, Math.ceil(options.receiveTimeoutMs / 4)),
@@ -94,7 +94,7 @@ export function createServer({
   addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
   addAuth(app, parts);
   addRequestSpans(app);
-  // For files of /docs that are not there: all other unknown paths end above.
+  // For missing files of /docs only: the hook below answers all other unknown paths.
   app.setNotFoundHandler((request, reply) => sendUnknownPath(app, request, reply));
   app.after(() =>
     app.addHook('onRequest', async (request, reply) =>
@@ -133,15 +133,15 @@ export function createServer({
   return app;
 }
 
-/** In a path: those of tools have no more. */
+/** Longest parameter of a path; names of tools are not longer. */
 const MAX_NAME_CHARACTERS = 256;
 
-/** More is a mistake or an attack: what reads a body would overflow the stack. */
+/** More is a mistake or an attack, and would overflow the stack of recursive code. */
 const MAX_BODY_DEPTH = 256;
 
 const TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep. Send it flatter.`;
 
-/** How many lists and objects stand one inside another, before anything is made of them. */
+/** How deep lists and objects are nested, measured before parsing. */
 function depthOf(json: string): number {
   let [depth, most, isText] = [0, 0, false];
   for (let place = 0; place < json.length; place++) {
@@ -154,7 +154,7 @@ function depthOf(json: string): number {
   return most;
 }
 
-/** Many clients name the type of a body that they do not send; a route that needs one says so itself. */
+/** Many clients send a content type without a body; routes that need a body check that themselves. */
 function takeEmptyBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
@@ -178,15 +178,15 @@ function addRequestHooks(app: FastifyInstance, parts: HookParts): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     const startedAt = performance.now();
-    reply.raw.once('close', () => tellAnswer(parts, { request, reply, startedAt }));
+    reply.raw.once('close', () => logAnswer(parts, { request, reply, startedAt }));
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
   });
 }
 
-/** What is planned, called and decided; not what probes, browsers and Prometheus ask. */
+/** Only planning, calls and decisions; not requests of probes, browsers and Prometheus. */
 const isTraced = (route: string) => route.startsWith('/v1/') || route === MCP_PATH;
 
-/** Begins when the body is there: events of a body that comes in would lose the span. */
+/** Begins after the body has arrived: the events of an incoming body would lose the span. */
 function addRequestSpans(app: FastifyInstance): void {
   app.addHook('preHandler', (request, { raw }, done) => {
     const { method, headers: carrier } = request;
@@ -202,7 +202,7 @@ function addRequestSpans(app: FastifyInstance): void {
   });
 }
 
-/** A client that left has got none. */
+/** A client that disconnected got no status. */
 function statusOf({ writableFinished, statusCode }: ServerResponse): number {
   return writableFinished ? statusCode : ERROR_TABLE.cancelled.httpStatus;
 }
@@ -213,8 +213,8 @@ interface Exchange {
   startedAt: number;
 }
 
-/** Fastify's own hook is not called for a client that left. */
-function tellAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, startedAt }: Exchange): void {
+/** Fastify does not call its own hook for a client that disconnected. */
+function logAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, startedAt }: Exchange): void {
   const { method, id: requestId } = request;
   const route = request.routeOptions.url;
   const level = route?.endsWith('z') ? 'debug' : 'info';
@@ -233,7 +233,7 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
   return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
 }
 
-/** A balancer asks every few seconds; how long an outcome holds, and the store is waited for, in milliseconds. */
+/** How long an outcome holds, and the time limit of the store, in milliseconds. A load balancer asks every few seconds. */
 const STORE_CHECK_MS = 5_000;
 const MODEL_CHECK_MS = 60_000;
 
@@ -244,12 +244,12 @@ function addServiceRoutes(app: FastifyInstance, ready: () => Promise<void>, rend
     config: { operation: { operationId, summary, answer, isOpen: true } },
   });
   app.get('/healthz', about('health', 'Whether the process answers', STATUS), async () => ({ status: 'ok' }));
-  // One that stops has refused the request before it gets here.
-  app.get('/readyz', about('readiness', 'Whether requests are taken', STATUS), async () => {
+  // A stopping server refuses the request earlier.
+  app.get('/readyz', about('readiness', 'Whether the server takes requests', STATUS), async () => {
     await ready();
     return { status: 'ok' };
   });
-  // Made when it is asked for: it takes longer than all else that a server does to start.
+  // Built on first use: it takes longer than the rest of the server's start.
   let document: object | undefined;
   app.get('/openapi.json', about('openapi', 'This document'), async () => {
     document ??= render();

@@ -1,5 +1,4 @@
-/** Many requests in one: each has its own answer or failure at its place, and is told as soon as it is there. */
-
+/** Many requests in one: each has its own answer or failure at its index, streamed as soon as it is ready. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { accountOf } from '../../agents/contracts.js';
@@ -12,31 +11,31 @@ import { type Problem, problemSchema, type ReportError } from './problem.js';
 import { requestToolsSchema } from './request-planners.js';
 
 const MAX_REQUESTS = 100;
-/** Of one batch at a time, where the caller's share of `server.concurrency` has so many places free. */
-const MOST_AT_ONCE = 8;
+/** Most concurrent requests of a batch, if the caller's share of `server.concurrency` has free places. */
+const MAX_AT_ONCE = 8;
 
 export type BatchEvent = { index: number } & ({ ok: true; result: unknown } | { ok: false; problem: Problem });
 
-/** @param item what one request must be. The server looks at each when its turn comes, so that a slip is its own. */
+/** @param item schema of a request. The server parses each on its turn, so that a mistake fails that request alone. */
 const batchSchema = (item: z.ZodType) =>
   z.strictObject({
     requests: z.array(item).min(1).max(MAX_REQUESTS),
-    tools: requestToolsSchema.optional().describe('Of all requests that bring none of their own.'),
+    tools: requestToolsSchema.optional().describe('For all requests that bring none of their own.'),
   });
 const parsedSchema = batchSchema(z.unknown());
 
 export function batchOperation(request: Named, result: Named): Operation {
-  const place = z.int().min(0).describe('Of its request in the list.');
+  const place = z.int().min(0).describe('Index of its request in the list.');
   const event = z.discriminatedUnion('ok', [
     z.object({ index: place, ok: z.literal(true), result: result.schema }),
     z.object({ index: place, ok: z.literal(false), problem: problemSchema }),
   ]);
   return {
     operationId: 'planBatch',
-    summary: 'Plan many requests; one that fails fails alone',
+    summary: 'Plan many requests; a failure concerns its own request only',
     description:
-      `Up to ${MOST_AT_ONCE} are planned at once, as the caller's share of the server allows. The answers stand in the ` +
-      'order of the requests.',
+      `Up to ${MAX_AT_ONCE} are planned at once, as the caller's share of the server allows. The answers have the order ` +
+      'of the requests.',
     body: { name: 'BatchRequest', schema: batchSchema(request.schema) },
     answer: { name: 'BatchResult', schema: z.object({ answers: z.array(event) }) },
     streams: { event: 'answer', data: { name: 'BatchAnswer', schema: event } },
@@ -53,7 +52,7 @@ export interface BatchParts {
   plan(request: unknown): Promise<unknown>;
 }
 
-/** Runs in a place of the gate already. @throws WinnowError `invalid_request`, and the reason of the signal */
+/** Call it in a place of the gate. @throws WinnowError `invalid_request`, and the reason of the signal */
 export async function planBatch(asked: FastifyRequest, parts: BatchParts): Promise<{ answers: BatchEvent[] }> {
   const { gate, reportError, signal, onEvent, plan } = parts;
   const { requests, tools } = parseInput(parsedSchema, asked.body);
@@ -76,10 +75,10 @@ export async function planBatch(asked: FastifyRequest, parts: BatchParts): Promi
       onEvent(event);
     }
   };
-  const helpers = Array.from({ length: Math.min(requests.length, MOST_AT_ONCE) - 1 }, () =>
-    // Where no place is free, those who have one do the work.
+  const workers = Array.from({ length: Math.min(requests.length, MAX_AT_ONCE) - 1 }, () =>
+    // Without a free place, the other workers do the work.
     gate.tryRun(accountOf(asked.identity.caller), work),
   );
-  await Promise.all([work(), ...helpers]);
+  await Promise.all([work(), ...workers]);
   return { answers };
 }

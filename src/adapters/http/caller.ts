@@ -1,10 +1,10 @@
-/** What a caller may see, and in whose name a request is made. Who the caller is, `auth/authenticate.ts` says. */
+/** What a caller may see, and for which user a request runs. `auth/authenticate.ts` identifies the caller. */
 
 import { type Caller, OPERATOR_ROLE } from '../../agents/contracts.js';
 import { WinnowError } from '../../core/errors.js';
 import { ROLES_HEADER } from './auth/authenticate.js';
 
-/** The caller's own name wins over what the request says; the operator's own program may ask for anybody. */
+/** The caller's name overrides the user of the request; the operator's own program may name any user. */
 export function withCaller(asked: unknown, caller: Caller | undefined): unknown {
   return caller && isFields(asked) ? { ...asked, user: caller.user } : asked;
 }
@@ -18,8 +18,7 @@ export function isOperator(caller: Caller | undefined): boolean {
 }
 
 /**
- * What of a query the caller may see: all of it, or what is the caller's own. Undefined where it is about somebody else, who
- * looks like nobody.
+ * Limits a query to what the caller may see. Undefined if it asks for another user, whose existence stays hidden.
  * @param seesAll Default: operators do
  */
 export function visibleQuery<Query extends { user?: string | undefined }>(
@@ -32,7 +31,7 @@ export function visibleQuery<Query extends { user?: string | undefined }>(
   return user === undefined || (query.user !== undefined && query.user !== user) ? undefined : { ...query, user };
 }
 
-/** @throws WinnowError `not_found`, as for all that is not visible */
+/** @throws WinnowError `not_found`, as for everything that is not visible */
 export function requireOperator(caller: Caller | undefined): void {
   if (isOperator(caller)) return;
   throw new WinnowError(

@@ -1,4 +1,4 @@
-/** What the policy hides from the caller is denied in the request itself: the planner knows of no policy. */
+/** Adds the tools that the policy hides to a request's `deny`, since the planner knows no policy. */
 
 import type { Agents } from '../../agents/agents.js';
 import type { Caller } from '../../agents/contracts.js';
@@ -7,16 +7,16 @@ import type { Policy } from '../../agents/policy/policy.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Planner } from '../../core/planner.js';
 
-interface Concerned {
+interface ScopedRequest {
   user?: string | undefined;
   deny?: readonly string[] | undefined;
 }
 
 /**
- * @param asked with the user in whose name it is asked
- * @param of whose tools it is about. Default: those of the server
+ * @param asked with its user
+ * @param of the planner with the tools. Default: the server's
  */
-export type Conceal = <Asked extends Concerned>(
+export type Conceal = <Asked extends ScopedRequest>(
   asked: Asked,
   caller: Caller | undefined,
   of?: Pick<Planner, 'view'>,
@@ -29,11 +29,11 @@ interface Kept {
   readonly names: readonly string[];
 }
 
-/** With 2,000 tools the policy takes 7 ms; who asks often is answered from what was found a moment ago. */
+/** With 2,000 tools the policy takes 7 ms, so results are cached for a moment. */
 const KEPT_MS = 1_000;
 const MAX_KEPT = 256;
 
-/** @param agents whose policy it is; without any, nothing is hidden */
+/** @param agents with the policy; without them, nothing is hidden */
 export function createConceal(planner: Pick<Planner, 'view'>, agents: Pick<Agents, 'policy'> | undefined): Conceal {
   if (!agents) return (asked) => asked;
   const kept = new Map<string, Kept>();

@@ -1,11 +1,11 @@
-/** `/docs`: the OpenAPI document as a page to read and to try, by Swagger UI. All of it comes from this server. */
+/** `/docs`: the OpenAPI document in Swagger UI, served entirely from this server. */
 import type { FastifyInstance } from 'fastify';
 import { WinnowError } from '../../core/errors.js';
 import { loadOptional } from '../../core/optional-package.js';
 
 const PATH = '/docs';
 
-/** Nothing from elsewhere, nobody's frame, and no script that stands in the page. Swagger UI sets styles of elements. */
+/** No foreign content, no framing, no inline scripts. Swagger UI sets styles of elements. */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -27,7 +27,7 @@ export function addDocsPage(app: FastifyInstance, render: () => object): void {
         routePrefix: PATH,
         staticCSP: POLICY,
         theme: { title: 'Winnow' },
-        // Without a bar in which the document of another server could be named.
+        // Without the bar that could load another server's document.
         uiConfig: { layout: 'BaseLayout' },
         transformSpecificationClone: false,
         transformSpecification: () => render(),

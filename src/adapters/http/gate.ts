@@ -1,18 +1,18 @@
-/** Bounds the requests that run or wait at once: a caller is better told at once than after its own time-out. */
+/** Limits concurrent requests: an immediate refusal serves a caller better than its own time-out. */
 import { createUserCounts } from '../../agents/quotas.js';
 import { WinnowError } from '../../core/errors.js';
 
 export interface Gate {
   /**
-   * @param user who asks; absent: the operator's own program, which may take all
+   * @param user the caller; absent: the operator's own program, which may take all places
    * @throws WinnowError `overloaded`, `quota_exceeded`, else what the work throws.
    */
   run<T>(user: string | undefined, work: () => Promise<T>): Promise<T>;
-  /** The same, and nothing where no place is free. */
+  /** The same, but does nothing if no place is free. */
   tryRun(user: string | undefined, work: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** The part of all that one user may take; at least one. */
+/** One user's share of the places; at least one. */
 const USER_SHARE = 0.25;
 
 export function createGate(limit: number): Gate {

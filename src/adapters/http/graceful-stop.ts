@@ -1,6 +1,6 @@
 /**
- * The way down: nothing new is taken, what runs may end until the limit, then it is cancelled and connections are
- * cut. Hooks of `onClose` come after that, so a model is closed when nobody uses it any more.
+ * Graceful stop: refuses new requests, lets running ones end until the limit, then cancels them and cuts connections.
+ * Hooks of `onClose` run after that, so a model closes when no request uses it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -11,12 +11,12 @@ export interface Stop {
   readonly signal: AbortSignal;
 }
 
-/** For the answers of cancelled requests to get out, in milliseconds. */
-const LAST_WORDS_MS = 500;
+/** Time to send the answers of cancelled requests, in milliseconds. */
+const FLUSH_MS = 500;
 
 /**
- * For what has reached this machine to be read, in milliseconds. A connection without a request that was read is closed as
- * idle, and a request on its way to it would be lost without a word.
+ * Time to read requests that have already arrived, in milliseconds. Node closes a connection without a read request as
+ * idle, and would drop a request in transit silently.
  */
 const READING_MS = 20;
 
@@ -26,14 +26,14 @@ export function addGracefulStop(app: FastifyInstance, { stopTimeoutMs }: { stopT
   let timer: NodeJS.Timeout | undefined;
   const atLimit = (): void => {
     limit.abort();
-    timer = setTimeout(() => app.server.closeAllConnections(), LAST_WORDS_MS);
+    timer = setTimeout(() => app.server.closeAllConnections(), FLUSH_MS);
   };
   app.addHook('preClose', async () => {
     isStopping = true;
     timer = setTimeout(atLimit, stopTimeoutMs);
     await wait(READING_MS);
   });
-  // Else a connection that is kept alive would hold the server open after its last answer.
+  // Otherwise a keep-alive connection would hold the server open after its last answer.
   app.addHook('onSend', async (_request, reply) => {
     if (isStopping) reply.header('connection', 'close');
   });

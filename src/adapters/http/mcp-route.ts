@@ -1,4 +1,4 @@
-/** `/mcp`: hands requests over to MCP's own protocol, within the limits of this server and in the name of its caller. */
+/** `/mcp`: passes requests to the MCP endpoint, within this server's limits and with the request's caller. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
@@ -18,13 +18,13 @@ export interface McpEndpoint {
     body: unknown;
     caller: Caller | undefined;
   }): Promise<void>;
-  /** Takes nobody new, lets what runs end until the signal fires, then closes all. */
+  /** Refuses new clients, lets running requests end until the signal fires, then closes all. */
   close(signal: AbortSignal): Promise<void>;
 }
 
 export const MCP_PATH = '/mcp';
 
-export interface McpRouteParts {
+interface McpRouteParts {
   mcp: McpEndpoint;
   gate: Gate;
   stop: Stop;
@@ -42,11 +42,11 @@ export function addMcpRoute(app: FastifyInstance, { mcp, gate, stop }: McpRouteP
         const answer = async (): Promise<void> => {
           reply.hijack();
           const response = reply.raw.setHeader(REQUEST_ID_HEADER, id);
-          // A client that leaves before its answer is no error.
+          // A client that disconnects before its answer is no error.
           const ended = finished(response).catch(() => {});
           await mcp.handle({ request: raw, response, body, caller });
           await ended;
-          // Else a connection that is kept alive would hold a server open that stops.
+          // Otherwise a keep-alive connection would hold a stopping server open.
           if (stop.isStopping) raw.socket.destroy();
         };
         await (isQuestion(raw.method, body) ? gate.run(accountOf(caller), answer) : answer());
@@ -62,7 +62,7 @@ const MESSAGE = {
       id: z
         .union([z.string(), z.int()])
         .optional()
-        .describe('Of a request, and of its answer. Absent: a notification.'),
+        .describe('Id of a request and of its answer. Absent: a notification.'),
       method: z.string().optional().describe('For example `initialize`, `tools/list` or `tools/call`.'),
       params: z.record(z.string(), z.unknown()).optional(),
     })
@@ -85,7 +85,7 @@ const SHARED = {
         id: z.union([z.string(), z.int(), z.null()]),
         error: z.object({ code: z.int(), message: z.string() }),
       })
-      .describe('Why MCP takes the message not at all. What a tool does wrong is an answer with `isError`.'),
+      .describe('Why MCP rejects the message. A failure of a tool is an answer with `isError`.'),
   },
 } as const;
 const OPERATIONS = {
@@ -93,27 +93,26 @@ const OPERATIONS = {
     operationId: 'mcpSend',
     summary: 'MCP: send a message',
     description:
-      'Streamable HTTP. With 2026-07-28 each message stands by itself, and says in `params._meta` what its client is and ' +
-      'can. Before it, the first message is `initialize`, and all others carry the session that its answer names. A ' +
-      'request is answered as JSON, or as a stream of events, the last of which is its answer.',
+      'Streamable HTTP. With 2026-07-28 each message is stateless, and names its client with its capabilities in ' +
+      '`params._meta`. Before it, the first message is `initialize`, and all others carry the session that its answer names. ' +
+      'A request is answered as JSON, or as a stream of events, the last of which is its answer.',
     body: MESSAGE,
-    otherStatuses: { 202: 'Taken: a notification has no answer' },
+    otherStatuses: { 202: 'Accepted: a notification has no answer' },
   },
   GET: {
     operationId: 'mcpListen',
-    summary:
-      'MCP before 2026-07-28: listen to what the server tells by itself, such as that the list of tools has changed',
+    summary: 'MCP before 2026-07-28: listen to notifications of the server, such as a changed list of tools',
   },
   DELETE: {
     answerType: 'none',
     operationId: 'mcpEnd',
-    summary: 'MCP before 2026-07-28: end the connection, with all that is enabled in it',
+    summary: 'MCP before 2026-07-28: end the connection and disable its tools',
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 /**
- * A client that only listens, for hours, takes no place of those who ask. That a call is cancelled must get through, and so
- * must an answer that a call waits for.
+ * Only requests take a place: clients may listen for hours, and a cancellation, or an answer that a call waits for, must
+ * always get through.
  */
 function isQuestion(method: string | undefined, body: unknown): boolean {
   const { id, method: asked } = Object(body);

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document of the server. Each route declares its operation once, with zod schemas, and @fastify/swagger
- * makes the document of all that are there.
+ * builds the document from them.
  */
 import swagger, { type JSONObject } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -10,36 +10,36 @@ import { clarificationSchema, planSchema, selectionSchema, stepSchema, unplannab
 import { GATEWAY_HEADER, ROLES_HEADER, USER_HEADER } from './auth/authenticate.js';
 import { PROBLEM_TYPE, problemSchema, REQUEST_ID_HEADER } from './problem.js';
 
-/** A schema under the name that it has in the document. */
+/** A schema with its name in the document. */
 export interface Named<Schema extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly schema: Schema;
 }
 
-/** What the document says of a route. */
+/** The description of a route in the document. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly query?: z.ZodType;
   readonly body?: Named;
-  /** Default: a JSON object of no further form. */
+  /** Default: any JSON object. */
   readonly answer?: Named | undefined;
-  /** Of an answer that is no JSON; `none` where it is empty. Default: `application/json`. */
+  /** Media type of the answer; `none` if it is empty. Default: `application/json`. */
   readonly answerType?: string;
   /** Default: 200. */
   readonly status?: number;
-  /** Further statuses of the same answer -> what each means; 202 has none. */
+  /** Further statuses of the same answer -> meaning; 202 has no body. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /** Named headers of the request besides those that all have -> what each means. */
+  /** Headers of the request besides the common ones -> meaning. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The answer may be streamed: what an event is called, and what it holds. */
+  /** The answer may be streamed: name and data of an event. */
   readonly streams?: { readonly event: string; readonly data: Named };
-  /** What a failure may be besides a problem document. */
+  /** Form of a failure besides a problem document. */
   readonly failure?: Named;
   /** Whether roles of the caller count. Default: true. */
   readonly takesRoles?: boolean;
-  /** It is about the server itself: nobody has to say who asks. Default: false. */
+  /** It concerns the server itself and needs no caller. Default: false. */
   readonly isOpen?: boolean;
 }
 
@@ -50,7 +50,7 @@ declare module 'fastify' {
 }
 
 const PROBLEM = { name: 'Problem', schema: problemSchema };
-/** Parts of answers that have a name of their own. */
+/** Named parts of answers. */
 const PARTS: readonly Named[] = [
   { name: 'Plan', schema: planSchema },
   { name: 'Clarification', schema: clarificationSchema },
@@ -60,10 +60,10 @@ const PARTS: readonly Named[] = [
   PROBLEM,
 ];
 const USER_TEXT =
-  'Who asks, as a gateway or the operator says: wins over the user of query or body. Refused beside any other token.';
-const ROLES_TEXT = `Roles of the caller, with commas in between; counts beside ${USER_HEADER} only.`;
+  'The caller, as a gateway or the operator names it; overrides the user of query or body. Refused beside any other token.';
+const ROLES_TEXT = `Roles of the caller, separated by commas; counts beside ${USER_HEADER} only.`;
 
-/** To be called before the routes are added. @returns a function that makes the document of them */
+/** Call it before the routes are added. @returns a function that builds their document */
 export function addOpenApi(app: FastifyInstance): () => object {
   const operations: Operation[] = [];
   app.register(swagger, {
@@ -99,7 +99,7 @@ export function addOpenApi(app: FastifyInstance): () => object {
   };
 }
 
-/** None is needed on a server of this machine alone, but for what decides for others. */
+/** A server for this machine alone needs none, except for decisions for others. */
 const SECURITY = {
   token: {
     type: 'http',
@@ -123,7 +123,7 @@ function toSchema(operation: Operation, method: string) {
     isEmpty ? { description, type: 'null' } : { description, content };
   const headers = {
     ...operation.headers,
-    [REQUEST_ID_HEADER]: 'Your id of the request, for the logs; the answer has it, too.',
+    [REQUEST_ID_HEADER]: 'Your id of the request, for the logs; the answer repeats it.',
     ...(isOpen ? {} : { [USER_HEADER]: USER_TEXT }),
     ...(isOpen || !takesRoles ? {} : { [ROLES_HEADER]: ROLES_TEXT }),
   };
@@ -137,7 +137,7 @@ function toSchema(operation: Operation, method: string) {
       properties: mapValues(headers, (meaning) => ({ type: 'string', description: meaning })),
     },
     ...(query ? { querystring: z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) } : {}),
-    // Also where nothing is to be said: then a client sends the type of a body, which the server asks for.
+    // Also for an empty body: only then do clients send the content type that the server demands.
     ...(isWriting ? { body: body ? reference(body) : { type: 'object' } } : {}),
     response: {
       [status]: answered('The answer', answerType === 'none'),
@@ -145,7 +145,7 @@ function toSchema(operation: Operation, method: string) {
         Object.entries(otherStatuses).map(([other, meaning]) => [other, answered(meaning, other === '202')]),
       ),
       default: {
-        description: 'A failure. Its codes and their statuses stand in the schema of a problem.',
+        description: 'A failure. The schema of a problem lists its codes and their statuses.',
         content: {
           [PROBLEM_TYPE]: { schema: reference(PROBLEM) },
           ...(failure ? { 'application/json': { schema: reference(failure) } } : {}),
@@ -157,9 +157,9 @@ function toSchema(operation: Operation, method: string) {
 
 function streamText({ event, data }: NonNullable<Operation['streams']>, answer: Named | undefined): string {
   return (
-    `With \`accept: text/event-stream\` it is streamed as it happens: \`event: ${event}\` with a ${data.name} each time, at ` +
-    `the end \`event: result\` with a ${answer?.name} or \`event: error\` with a Problem. What is refused before the first ` +
-    'event is answered by its status.'
+    `With \`accept: text/event-stream\` the answer is a stream: \`event: ${event}\` with a ${data.name} each time, at the end ` +
+    `\`event: result\` with a ${answer?.name} or \`event: error\` with a Problem. A refusal before the first event has its ` +
+    'own HTTP status.'
   );
 }
 
@@ -186,7 +186,7 @@ function convert(named: readonly (Named | undefined)[], io: 'input' | 'output'):
   return mapValues(schemas, ({ $schema: _dialect, $id: _id, id: _name, ...schema }) => schema as JSONObject);
 }
 
-/** Generators of clients lose a form that has no name of its own. */
+/** Client generators lose union members without a name. */
 function formsOf({ name, schema }: Named): Named[] {
   if (!(schema instanceof z.ZodUnion)) return [];
   return schema.options.flatMap((form, place) =>
@@ -194,7 +194,7 @@ function formsOf({ name, schema }: Named): Named[] {
   );
 }
 
-/** Many clients send no body where all of it is optional. */
+/** Many clients send no body if all its fields are optional. */
 function acceptsNothing({ $ref, ...own }: JSONObject, schemas: Readonly<Record<string, JSONObject>>): boolean {
   const schema = typeof $ref === 'string' ? schemas[$ref.split('/').at(-1) ?? ''] : own;
   return schema?.type === 'object' && schema.required === undefined;

@@ -1,4 +1,4 @@
-/** Files of a web page that asks this server. They hold no data, so nobody has to say who asks for them. */
+/** Files of a web page that uses this server. They hold no data, so they need no caller. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
@@ -12,19 +12,19 @@ export interface PageFile {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A link on a page elsewhere may open it. */
+    /** A link on another site may open it. */
     isPage?: boolean;
   }
 }
 
-/** Only files and answers of this server, no script or style within the page, and no other page around it. */
+/** Only files and answers of this server, no inline scripts or styles, and no framing. */
 const POLICY = [
   "default-src 'none'",
   ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
   ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join('; ');
 
-/** `no-cache`: a browser asks each time, and gets 304 where the file is as it was. */
+/** `no-cache`: a browser revalidates each time, and gets 304 for an unchanged file. */
 const HEADERS = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',

@@ -22,7 +22,7 @@ import type { Operation } from './openapi.js';
 import { publicEvent, publicSelection } from './public-answer.js';
 import { createRequestPlanners, requestToolsSchema } from './request-planners.js';
 
-export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'> {
+interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'> {
   planner: Planner;
   /** Undefined: requests bring no tools of their own. */
   plannerOf: ((catalog: Catalog) => Planner) | undefined;
@@ -34,7 +34,7 @@ export interface PlanRouteParts extends Pick<BatchParts, 'gate' | 'reportError'>
   once: Once;
 }
 
-/** What a plan, a selection or a batch came to, for the log line of its request; never a word of it. */
+/** The outcome of a plan, a selection or a batch for the log line of its request, without any content. */
 export type Outcomes = WeakMap<FastifyRequest, Outcome>;
 type Outcome =
   | { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode'] }
@@ -108,19 +108,19 @@ function createAnswered({ outcomes, once }: PlanRouteParts) {
       });
 }
 
-/** One request: with whose tools it is planned, what is hidden from its caller, and what the planner answers. */
+/** Answers one request: picks its planner, hides tools from its caller, and asks the planner. */
 function createAnswerOne({ planner, plannerOf, conceal, logger }: PlanRouteParts) {
   const plannerFor = plannerOf ? createRequestPlanners(plannerOf) : refuseTools;
   return async (ask: Endpoint['ask'], body: unknown, { caller, onEvent, ...call }: AskedOf): Promise<Answered> => {
     const { tools, ...fields } = Object(body);
     const request = parseRequest(withCaller(tools === undefined ? body : fields, caller));
     const own = tools === undefined ? planner : await plannerFor(tools);
-    const told = (event: TraceEvent) => {
-      // The caller is told the code of the failure only.
+    const report = (event: TraceEvent) => {
+      // The caller gets only the code of the failure.
       if (event.stage === 'fallback') logger.warn({ requestId: call.requestId }, event.note);
       onEvent(publicEvent(event));
     };
-    return ask(own, conceal(request, caller, own), { ...call, onEvent: told });
+    return ask(own, conceal(request, caller, own), { ...call, onEvent: report });
   };
 }
 

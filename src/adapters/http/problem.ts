@@ -1,6 +1,6 @@
 /**
- * Errors as problem documents (RFC 9457). Only what is about the caller's own request is told; all else may name
- * files, servers or the words of a model, and goes to the log alone.
+ * Errors as problem documents (RFC 9457). They show only what concerns the caller's own request. All else goes to the log
+ * alone, since it may name files or servers, or quote a model.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -17,13 +17,13 @@ export const PROBLEM_TYPE = 'application/problem+json';
 const ERROR_CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
 
 export const problemSchema = z.object({
-  type: z.string().describe('`urn:winnow:problem:<code>`, or `about:blank` where the status says it all.'),
+  type: z.string().describe('`urn:winnow:problem:<code>`, or `about:blank` if the status alone explains it.'),
   title: z.string().describe('What went wrong, the same for every occurrence.'),
   status: z.int().describe('The HTTP status.'),
   detail: z.string().describe('What went wrong this time.'),
   code: z.enum(ERROR_CODES).describe(codeTexts()),
   issues: z.array(z.string()).describe('One problem each, with the path of what is wrong.'),
-  requestId: z.string().describe('Under which the log tells more.'),
+  requestId: z.string().describe('The log has more under this id.'),
 });
 export type Problem = z.infer<typeof problemSchema>;
 
@@ -34,7 +34,7 @@ function codeTexts(): string {
   return ['Of each failure, with its status:', ...lines].join('\n');
 }
 
-/** What HTTP itself finds wrong, before a planner is asked: status -> what is said. */
+/** Faults of HTTP itself, found before a planner is asked: status -> message. */
 const HTTP_FAULTS = {
   400: 'The request is malformed. A JSON body and a well-formed URL are expected.',
   404: 'There is no such path. GET /openapi.json lists those there are.',
@@ -44,10 +44,10 @@ const HTTP_FAULTS = {
   415: 'The body must be JSON, sent as content-type: application/json.',
   431: 'The headers are larger than this server takes.',
 } as const;
-export type FaultStatus = keyof typeof HTTP_FAULTS;
+type FaultStatus = keyof typeof HTTP_FAULTS;
 
-/** Their messages and issues speak of the request alone. */
-export const TOLD: ReadonlySet<ErrorCode> = new Set([
+/** Callers see their messages and issues, which concern the request alone. */
+export const PUBLIC_CODES: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'unauthenticated',
   'forbidden',
@@ -61,7 +61,7 @@ export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'cancelled',
 ]);
 
-/** @param bodyLimitBytes told to whom sent a longer body */
+/** @param bodyLimitBytes shown to the sender of a longer body */
 export function toProblem(thrown: unknown, requestId: string, bodyLimitBytes?: number): Problem {
   const fault = faultStatusOf(thrown);
   if (fault === 413 && bodyLimitBytes !== undefined) {
@@ -70,14 +70,14 @@ export function toProblem(thrown: unknown, requestId: string, bodyLimitBytes?: n
   }
   if (fault !== undefined) return faultProblem(fault, requestId);
   const { code, message, issues, meaning } = toWinnowError(thrown);
-  const isTold = TOLD.has(code);
+  const isPublic = PUBLIC_CODES.has(code);
   return {
     type: `urn:winnow:problem:${code}`,
     title: meaning.meaning,
     status: meaning.httpStatus,
-    detail: isTold ? message : 'The log of the server tells more under this request id.',
+    detail: isPublic ? message : 'The log of the server tells more under this request id.',
     code,
-    issues: isTold ? [...issues] : [],
+    issues: isPublic ? [...issues] : [],
     requestId,
   };
 }
@@ -97,7 +97,7 @@ export function faultProblem(status: FaultStatus, requestId: string): Problem {
   };
 }
 
-/** Errors of fastify carry a status; those of the 4xx family are the caller's, whatever their words. */
+/** Fastify's errors carry a status; those of the 4xx family are the caller's fault, whatever their message. */
 function faultStatusOf(thrown: unknown): FaultStatus | undefined {
   if (thrown instanceof WinnowError || typeof thrown !== 'object' || thrown === null) return undefined;
   const status: unknown = Reflect.get(thrown, 'statusCode');
@@ -109,21 +109,21 @@ function isFaultStatus(status: number): status is FaultStatus {
   return Object.hasOwn(HTTP_FAULTS, status);
 }
 
-// The id under which a request is logged and answered: the caller's own, where it is fit for a log line.
+// The id of a request in log and answer: the caller's own, if it is safe in a log line.
 
 export const REQUEST_ID_HEADER = 'x-request-id';
-const SANE = /^[\w.:+/=@-]{1,128}$/;
+const SAFE_ID = /^[\w.:+/=@-]{1,128}$/;
 
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[REQUEST_ID_HEADER];
-  return typeof given === 'string' && SANE.test(given) ? given : randomUUID();
+  return typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
 }
 
 // A failed request: in full to the log, as a problem to the caller. No body, prompt or plan is logged.
 
 export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
 
-/** @param isStopping a server that stops refuses what comes: that is no fault */
+/** @param isStopping refusals of a stopping server are no faults */
 export function createReportError(
   logger: Logger,
   { bodyLimitBytes, isStopping }: Pick<ServerOptions, 'bodyLimitBytes'> & { isStopping: () => boolean },
@@ -139,7 +139,7 @@ export function createReportError(
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  // As bytes: to a text fastify adds a charset, which JSON has not.
+  // As bytes: fastify would add a charset to a text, and JSON has none.
   return reply
     .header(REQUEST_ID_HEADER, problem.requestId)
     .code(problem.status)
@@ -147,7 +147,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(Buffer.from(JSON.stringify(problem)));
 }
 
-// What is no HTTP at all never reaches a route: the answer is written onto the socket.
+// Malformed HTTP never reaches a route: the answer is written to the socket.
 
 const STATUS_BY_CODE: Readonly<Record<string, FaultStatus>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,

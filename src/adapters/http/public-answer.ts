@@ -1,4 +1,4 @@
-/** Why a selection fell back may quote the model server: its address, its words. The caller gets the code's meaning. */
+/** The reason of a fallback may quote the model server and its address, so the caller gets the code's meaning. */
 import { ERROR_TABLE } from '../../core/errors.js';
 import type { Selection, TraceEvent } from '../../core/result.js';
 

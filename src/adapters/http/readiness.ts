@@ -1,17 +1,17 @@
-/** Whether the server can do its work now: what it needs is tried, each thing once for all who ask within a while. */
+/** Readiness of the server. Callers within a period share one outcome of each check. */
 
 import { orAborted, WinnowError } from '../../core/errors.js';
 
-export interface Check {
-  /** Throws where it can't. */
+interface Check {
+  /** Throws if it fails. */
   readonly run: () => Promise<unknown>;
   /** How long its outcome holds, in milliseconds. */
   readonly holdsMs: number;
-  /** How long it is waited for, in milliseconds. Default: until it ends. */
+  /** Time limit, in milliseconds. Default: none. */
   readonly withinMs?: number;
 }
 
-/** @returns a function that throws what the first check throws that fails, `store_failed` where it takes too long */
+/** @returns a function that throws the error of the first check that fails, `store_failed` after a time limit */
 export function createReadiness(
   checks: readonly Check[],
   now: () => number = () => performance.now(),

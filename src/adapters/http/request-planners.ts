@@ -1,6 +1,6 @@
 /**
- * Tools of the request: a tenant's own catalogue, planned with and never run. The planner of equal tools is kept, so that
- * what a model has read of them is not read anew.
+ * Tools of the request: a tenant's own catalogue, used for planning and never run. Equal tools share a planner, so that a
+ * model does not read them again.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -19,9 +19,9 @@ const entriesSchema = z.array(z.record(z.string(), z.unknown())).min(1).max(2_00
 export const requestToolsSchema = z
   .union([entriesSchema, z.looseObject({ tools: entriesSchema })])
   .describe(
-    "In place of the server's tools, for this request: entries of a catalogue file, functions of OpenAI or Anthropic, or " +
-      'tools of MCP. Either a list of them, or `{"tools": […]}` as a catalogue file with its `rules` or the answer of ' +
-      '`tools/list` has it. They are planned with and never run.',
+    "Replaces the server's tools for this request: entries of a catalogue file, functions of OpenAI or Anthropic, or tools " +
+      'of MCP. Either a list of them, or `{"tools": […]}` as in a catalogue file with its `rules` or in the answer of ' +
+      '`tools/list`. They are used for planning and never run.',
   );
 
 const MAX_KEPT = 16;
@@ -30,7 +30,7 @@ const MAX_KEPT = 16;
 export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner): (tools: unknown) => Promise<Planner> {
   const kept = new Map<string, Promise<Planner>>();
   return async (given) => {
-    // Of a union no field would be named.
+    // An error of the union would name no field.
     const schema = Array.isArray(given) ? entriesSchema : z.looseObject({ tools: entriesSchema });
     const { tools } = parseInput(z.object({ tools: schema }), { tools: given });
     const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
@@ -41,7 +41,7 @@ export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner):
   };
 }
 
-/** What a caller writes is taken whole or not at all: who leaves one out in silence plans without it. */
+/** Takes all of a caller's tools or none: silently skipping one would plan without it. */
 async function catalogOf(content: unknown): Promise<Catalog> {
   const { tools, rules, issues } = await runInSlices(parseInSteps(readJsonContent(content, 'tools')));
   const problems = issues.filter(({ level }) => level === 'warning').map(renderIssue);

@@ -1,17 +1,17 @@
-/** What can be set about the server; every default stands here. */
+/** Options of the server, with every default. */
 
 export interface ServerOptions {
   /** Longest body of a request, in bytes; a longer one is answered 413. Default: 1 MiB. */
   bodyLimitBytes: number;
   /** Most requests at once, running or waiting for the model; the next is answered 503. Default: 64. */
   concurrency: number;
-  /** What a refused caller is told to wait, in seconds. Default: 5. */
+  /** `Retry-After` of a refused request, in seconds. Default: 5. */
   retryAfterSeconds: number;
-  /** Between two comments on a silent event stream, so that no proxy cuts it, in milliseconds. Default: 15,000. */
+  /** Between comments on a silent event stream, so that no proxy cuts it, in milliseconds. Default: 15,000. */
   heartbeatMs: number;
-  /** For a request to arrive whole, in milliseconds. Default: 30,000. */
+  /** Time limit to receive a whole request, in milliseconds. Default: 30,000. */
   receiveTimeoutMs: number;
-  /** What running requests get to end when the server stops, in milliseconds. Default: 25,000. */
+  /** Time limit for running requests when the server stops, in milliseconds. Default: 25,000. */
   stopTimeoutMs: number;
 }
 

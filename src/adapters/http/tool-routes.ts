@@ -16,7 +16,7 @@ export const listedToolSchema = z.object({
   category: z.string().optional(),
   toolType: z.enum(TOOL_TYPES),
   risk: z.enum(RISKS),
-  origin: z.string().describe('As the request names it under `origin`.'),
+  origin: z.string().describe('Its name in the field `origin` of a request.'),
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()).optional(),
 });

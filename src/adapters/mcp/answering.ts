@@ -1,4 +1,4 @@
-/** What clients of all revisions get alike: Winnow's own tools under the operator's names, progress, and errors. */
+/** Shared by all revisions of MCP: Winnow's own tools under the operator's names, progress, and errors. */
 import {
   type CallToolResult,
   type Implementation,
@@ -19,7 +19,7 @@ import { readVersion } from '../../core/environment.js';
 import { toWinnowError, type WinnowError } from '../../core/errors.js';
 import { withRequestSpan } from '../../core/spans.js';
 import { structured, toResult } from './answers.js';
-import { HANDED_ON, handOn } from './hand-on.js';
+import { FORWARDED, forwardOffers } from './forward-offers.js';
 import type { McpOptions } from './mcp-options.js';
 import { createOwnNames, type OwnAnswer, type OwnNames, type OwnTool, type ToolCall } from './own-tool.js';
 import { type PlanningPlanner, planningTools } from './planning-tools.js';
@@ -38,48 +38,48 @@ export interface McpParts {
   planner?: PlanningPlanner | undefined;
   /** For the tool `run`. Default: it is not offered. */
   plans?: PlanRuns | undefined;
-  /** Of now. Resources, prompts and completions of these servers reach every client; no policy is asked. Default: none do. */
+  /** The current servers, whose resources, prompts and completions reach every client without a policy check. Default: none. */
   offers?: (() => McpOffers | undefined) | undefined;
   /** From `resolveMcpOptions`. */
   options: McpOptions;
-  /** Told of what a client is not told whole. */
+  /** Logs what clients don't see in full. */
   logger: McpLogger;
 }
 
-/** Of one request: what the client has sent beside its parameters, and how it hears of what happens meanwhile. */
+/** The context of one request: what the client sent beside its parameters, and how to notify it meanwhile. */
 export type Asked = ServerContext['mcpReq'];
 
 export function serverInfo(): Implementation {
   return { name: 'winnow', title: 'Winnow', version: readVersion() };
 }
 
-/** @returns a function that is told of what fails while nobody waits for it */
+/** @returns a function that logs failures of background work */
 export function reportTo(logger: McpLogger): (error: unknown) => void {
   return (error) => logger.warn({ err: error }, 'an MCP client was not served');
 }
 
-export interface Answering {
+interface Answering {
   readonly own: OwnNames;
   readonly capabilities: ServerCapabilities;
   /** Winnow's own tools, and further ones. */
   list(findMore: () => Promise<ListToolsResult['tools']>): Promise<ListToolsResult>;
-  /** Of servers behind Winnow, to a client of this user, where the operator hands it on. */
-  handOn(server: Server, user: string | undefined): void;
-  /** Told of what fails while nobody waits for it. */
+  /** Forwards what servers behind Winnow offer to a client of this user, if the operator allows it. */
+  forward(server: Server, user: string | undefined): void;
+  /** Logs failures of background work. */
   report(error: unknown): void;
-  /** What is not the caller's own fault is in the log. */
+  /** Logs the error unless it is the caller's own fault. */
   logged(thrown: unknown): WinnowError;
   /** @param promised as for `toResult` */
   inOwnNames(result: CallResult, promised?: boolean): CallToolResult;
-  /** What an own tool answered, as the client gets it. */
+  /** Renders the answer of an own tool for the client. */
   toClient(answer: OwnAnswer, promised?: boolean): CallToolResult | InputRequiredResult;
-  /** A call with its span: below that of the request over HTTP, or that which the client names in `_meta`. */
+  /** Runs a call in a span, below that of the HTTP request or that which the client names in `_meta`. */
   traced<T>(name: string, asked: Asked, work: () => Promise<T>): Promise<T>;
-  /** How the client hears of a call while it runs: its progress, and what the server of the tool logs. */
+  /** Sends the client the progress of a call while it runs, and the logs of the tool's server. */
   hearing(asked: Asked): Pick<ToolCall, 'signal' | 'onProgress'> & { onLog(message: LogMessage): void };
 }
 
-/** @param adapt each own tool to the kind of client. Default: it stays as it is */
+/** @param adapt each own tool to the kind of client. Default: no change */
 export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTool = (tool) => tool): Answering {
   const { router, planner, plans, offers, options, logger } = parts;
   const tools = [
@@ -95,7 +95,7 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
 
   return {
     own,
-    capabilities: { tools: { listChanged: true }, logging: {}, ...(offers ? HANDED_ON : {}) },
+    capabilities: { tools: { listChanged: true }, logging: {}, ...(offers ? FORWARDED : {}) },
     report,
     inOwnNames,
     logged,
@@ -110,11 +110,11 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
       }
     },
 
-    handOn(server, user) {
+    forward(server, user) {
       if (!offers) return;
       const onFailure = (mcpServer: string, reason: string) =>
         logger.warn({ mcpServer }, `offers nothing now: ${reason}`);
-      handOn(server, { offers, user, onFailure });
+      forwardOffers(server, { offers, user, onFailure });
     },
     toClient(answer, promised) {
       if ('content' in answer) return structured(own.inNext(answer.content));
@@ -122,7 +122,7 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
     },
 
     traced(name, { _meta }, work) {
-      // A name that the client made up is for no trace.
+      // Names that the client made up stay out of traces.
       const tool = own.tools.has(name) ? ` ${name}` : '';
       const attributes = { 'mcp.method.name': 'tools/call', ...(tool ? { 'gen_ai.tool.name': name } : {}) };
       return withRequestSpan(`tools/call${tool}`, { carrier: _meta, attributes }, work);
@@ -145,15 +145,15 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return () => {};
     let progress = 0;
-    return (told) => {
+    return (update) => {
       progress += 1;
-      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
+      const params = { progressToken, ...(typeof update === 'string' ? { progress, message: update } : update) };
       notify({ method: 'notifications/progress', params }).catch(report);
     };
   }
 }
 
-/** In the `_meta` of a call: names the turn of the client in which it is made. */
+/** In the `_meta` of a call: the client's turn. */
 const TURN_KEY = 'winnow/turn';
 
 export function turnOf({ _meta }: Asked): string | undefined {

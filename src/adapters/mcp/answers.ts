@@ -1,13 +1,13 @@
 /**
- * What a call came to, as MCP results. A refusal or a failure is a result with `isError`, its code, why and what to do
- * next, never an error of the protocol: models read results and go on from them.
+ * Results of calls as MCP results. A refusal or a failure is a result with `isError`, its code, the reason and what to do
+ * next, never a protocol error: models read results and continue from them.
  */
 import { ContentBlockSchema } from '@modelcontextprotocol/core';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { CallResult, Refusal } from '../../agents/contracts.js';
 import { isObject } from '../../core/catalog/schema/json.js';
 import { ERROR_TABLE } from '../../core/errors.js';
-import { type Problem, TOLD, toProblem } from '../http/problem.js';
+import { type Problem, PUBLIC_CODES, toProblem } from '../http/problem.js';
 
 /** For clients that read structured content, and as text for those that do not. */
 export function structured(content: object): CallToolResult {
@@ -15,26 +15,26 @@ export function structured(content: object): CallToolResult {
 }
 
 /**
- * What an MCP tool answered stays as it came.
- * @param isPromised the client knows an outputSchema of the tool, and refuses structured content that is not of it, or
- * none, but for an error: so what was shortened, or is not of it, is one
+ * Content blocks of an MCP tool stay unchanged.
+ * @param isPromised the client knows an outputSchema of the tool, and refuses a success without matching structured
+ * content: so shortened or other output becomes an error
  */
 export function toResult(result: CallResult, isPromised = false): CallToolResult {
   if (!result.ok) return refused(result, isPromised);
   const { output, notes } = result;
   const blocks = blocksOf(result) ?? [text(shownAs(output))];
-  const told = notes.map((note) => text(`Note: ${note}`));
+  const noteBlocks = notes.map((note) => text(`Note: ${note}`));
   if (isPromised && result.isStructured !== true) {
     const hasWords = blocks.some(({ type }) => type === 'text');
-    const all = [...blocks, ...(hasWords ? [] : [text(shownAs(output))]), ...told];
+    const all = [...blocks, ...(hasWords ? [] : [text(shownAs(output))]), ...noteBlocks];
     return { content: all, isError: true, ...metaOf(result) };
   }
   const isStructured = isObject(output) && (result.content === undefined || result.isStructured === true);
   const more = isStructured ? { structuredContent: { ...output } } : {};
-  return { content: [...blocks, ...told], ...more, ...metaOf(result) };
+  return { content: [...blocks, ...noteBlocks], ...more, ...metaOf(result) };
 }
 
-/** Keys of the protocol itself are the server's own to its client, which is Winnow. */
+/** Without keys of the protocol itself, which the server sends to its own client, Winnow. */
 function metaOf({ meta = {} }: Pick<CallResult, 'meta'>): Pick<CallToolResult, '_meta'> {
   const kept = Object.entries(meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
   return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {};
@@ -44,7 +44,7 @@ function shownAs(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output ?? null);
 }
 
-/** What is not of the form of MCP can't have come from an MCP tool. */
+/** Drops invalid blocks, which no MCP tool can have sent. */
 function blocksOf({ content }: Pick<CallResult, 'content'>): ContentBlock[] | undefined {
   return content?.flatMap((block) => ContentBlockSchema.safeParse(block).data ?? []);
 }
@@ -59,7 +59,7 @@ interface Refused extends Refusal {
 }
 
 /** @param isPromised as for `toResult` */
-export function refused({ content, meta, ...refusal }: Refused, isPromised = false): CallToolResult {
+function refused({ content, meta, ...refusal }: Refused, isPromised = false): CallToolResult {
   const { code, reason, next, issues = [], approval, granted, session } = refusal;
   const waits = approval === undefined ? [] : [`Approval: ${approval}`];
   const comesBack = session === undefined ? [] : [`Session: ${session}`];
@@ -73,7 +73,7 @@ export function refused({ content, meta, ...refusal }: Refused, isPromised = fal
   };
 }
 
-/** What was thrown, as far as it may be told. */
+/** An error as a result, with only what the caller may see. */
 export function failed(thrown: unknown): CallToolResult {
   return refused(toRefusal(toProblem(thrown, '')));
 }
@@ -82,7 +82,7 @@ function toRefusal({ code, title, detail, issues }: Problem): Refusal & { issues
   const again = ERROR_TABLE[code].retry ? 'Try again later.' : 'Do not try again; go another way, or tell the user.';
   return {
     code,
-    reason: TOLD.has(code) ? detail : title,
+    reason: PUBLIC_CODES.has(code) ? detail : title,
     next: code === 'invalid_request' ? 'Mend what is named and call again.' : again,
     ...(issues.length > 0 ? { issues } : {}),
   };

@@ -1,7 +1,6 @@
 /**
- * What a call still needs is the answer to its request (`input_required`): the client asks its person, and sends the
- * request again with what they said. The server keeps nothing meanwhile but the approval, in its store, and a call whose
- * own server asks.
+ * Answers `input_required` if a call needs more: the client asks its person, and repeats the request with their answers.
+ * Meanwhile the server keeps only the approval in its store, and a call whose own server asks.
  */
 import { ClientCapabilitiesSchema, ElicitResultSchema } from '@modelcontextprotocol/core';
 import {
@@ -22,25 +21,25 @@ import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oneLine } from '../../core/visible-text.js';
 import type { Asked } from './answering.js';
-import { canAskPerson, findOwnApproval, questionFor, settle, spellTricks } from './ask-person.js';
+import { canAskPerson, findOwnApproval, questionFor, settle, spellHidden } from './ask-person.js';
 import type { OwnAnswer } from './own-tool.js';
 import { formOf, type OpenCalls, type Step } from './server-questions.js';
 
 /**
- * Comes back from the client as it likes: it names a session, which only its owner can, and arguments, which are checked
- * as all arguments are. So it needs no signature.
+ * The client may change it. It needs no signature: only its owner can name the session, and its arguments are checked
+ * like all arguments.
  */
 const stateSchema = z.strictObject({
   session: z.string().min(1).max(128),
-  /** It was opened for this request alone. */
+  /** The session was opened for this request alone. */
   isOwn: z.boolean(),
   arguments: z.record(z.string(), z.unknown()),
-  /** The call that is under way, whose server asked. Default: it is to be made. */
+  /** The running call whose server asked. Default: the call has not begun. */
   call: z.string().max(128).optional(),
 });
 type State = z.infer<typeof stateSchema>;
 
-/** For the server's `requestState.verify`. @throws Error for what was not made here */
+/** For the server's `requestState.verify`. @throws Error for other text than `writeState` makes */
 export function readState(text: string): State {
   return stateSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
 }
@@ -49,18 +48,18 @@ function writeState(state: State): string {
   return Buffer.from(JSON.stringify(state)).toString('base64url');
 }
 
-/** Each request says what its client can do. */
+/** From each request, which names its client's capabilities. */
 export function capabilitiesOf({ envelope = {} }: Asked): ClientCapabilities | undefined {
   return ClientCapabilitiesSchema.safeParse(Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)).data;
 }
 
-/** Under these names the person's answers come back; that to an approval comes under the approval's own id. */
+/** Keys of the person's answers; the key of an answer to an approval is the approval's id. */
 const ARGUMENTS = 'arguments';
 const SERVER = 'server';
-/** More is no question that a person wants to answer. */
-const MOST_FIELDS = 8;
+/** A person would not want to fill in more. */
+const MAX_FIELDS = 8;
 
-export interface AskedCall {
+interface AskedCall {
   readonly session: string;
   /** The session was opened for this request alone. */
   readonly isOwn: boolean;
@@ -69,9 +68,9 @@ export interface AskedCall {
 }
 
 /**
- * A call in a session, with what the client's person has said so far. An answer to the server of a tool goes there alone:
- * it decides on nothing of Winnow.
- * @param asksPerson the person may also decide on approvals, where the policy lets them
+ * Calls a tool in a session, with the answers of the client's person so far. An answer to a tool's server goes to that
+ * server alone, and decides nothing in Winnow.
+ * @param asksPerson the person may also decide on approvals, if the policy lets them
  */
 export async function callAskingBack(
   router: Pick<Router, 'call' | 'list' | 'session' | 'approvals'>,
@@ -104,7 +103,7 @@ export async function callAskingBack(
   const approval = asksPerson ? findOwnApproval(router, result) : undefined;
   if (approval === undefined) return { result };
   const decision = inputResponse(responses, approval);
-  // What can't be asked can't be answered either, whatever the client sends.
+  // Without a question there is no valid answer, whatever the client sends.
   const question = await questionFor(router, approval);
   if (!question) return { result };
   if (decision.kind !== 'missing') return decided();
@@ -127,7 +126,7 @@ export async function callAskingBack(
 
 const NOT_OPEN = 'The call is not under way any more, or another process of Winnow has it.';
 
-/** Undefined: nothing is missing, or what is missing is no question for a form, such as a secret or a list. */
+/** Undefined: nothing is missing, or a form can't ask for it, such as a secret or a list. */
 async function formFor(
   router: Pick<Router, 'list'>,
   { tool, arguments: given }: CallInput,
@@ -139,20 +138,20 @@ async function formFor(
   const required = listOf(schema.required).filter((name) => typeof name === 'string');
   const names = required.filter((name) => !Object.hasOwn(given ?? {}, name));
   const secrets = new Set(secretArgumentNames(schema));
-  if (names.length === 0 || names.length > MOST_FIELDS || names.some((name) => secrets.has(name))) return undefined;
+  if (names.length === 0 || names.length > MAX_FIELDS || names.some((name) => secrets.has(name))) return undefined;
   const properties: Record<string, PrimitiveSchemaDefinition> = {};
   for (const name of names) {
     const field = toField(dereference(schema, isObject(schema.properties) ? schema.properties[name] : undefined));
     if (!field) return undefined;
     properties[name] = field;
   }
-  const message = spellTricks(`${tool} still needs: ${names.join(', ')}.`);
+  const message = spellHidden(`${tool} still needs: ${names.join(', ')}.`);
   return { mode: 'form', message, requestedSchema: { type: 'object', properties, required: names } };
 }
 
 function toField(schema: JsonSchema | undefined): PrimitiveSchemaDefinition | undefined {
   if (!schema) return undefined;
-  const about = typeof schema.description === 'string' ? { description: spellTricks(oneLine(schema.description)) } : {};
+  const about = typeof schema.description === 'string' ? { description: spellHidden(oneLine(schema.description)) } : {};
   if (schema.enum !== undefined) {
     const options = listOf(schema.enum).filter((one) => typeof one === 'string');
     return options.length === listOf(schema.enum).length ? { type: 'string', enum: options, ...about } : undefined;

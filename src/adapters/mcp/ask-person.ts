@@ -1,6 +1,6 @@
 /**
- * Where the policy lets the asker's own person decide, the client asks that person (MCP elicitation) whether a call may
- * be made. Nobody else answers: without the capability, or where the question is dismissed, the approval stays open.
+ * If the policy lets requesters decide, the client asks its own person (MCP elicitation) whether a call may be made.
+ * Without this capability, or if the person dismisses the question, the approval stays open.
  */
 import type { ClientCapabilities, Server } from '@modelcontextprotocol/server';
 import { renderReview } from '../../agents/approvals/render-review.js';
@@ -10,26 +10,26 @@ import type { CallAskOptions, Router } from '../../agents/router.js';
 import { HIDDEN, spelt } from '../../core/visible-text.js';
 
 const OPEN = new Set(['needs_approval', 'approval_pending']);
-/** What is longer can't be read before it is allowed; somebody else decides on it. */
+/** A longer question can't be read before deciding; another approver decides on it. */
 const MAX_CHARACTERS = 4_000;
-/** Nothing but the action is asked for. */
+/** The form asks for the action alone. */
 const YES_OR_NO = { type: 'object' as const, properties: {} };
 
 export type PersonServer = Pick<Server, 'elicitInput' | 'getClientCapabilities'>;
 
 export function canAskPerson(capabilities: ClientCapabilities | undefined): boolean {
   const { elicitation } = capabilities ?? {};
-  // Before there were other forms than this one, none was named.
+  // Older clients have this mode alone, and do not name it.
   return elicitation?.form !== undefined || (elicitation !== undefined && Object.keys(elicitation).length === 0);
 }
 
-/** The approval that such a result waits for, and that the asker's own person may decide on. */
+/** The approval that a result waits for, if the requester may decide on it. */
 export function findOwnApproval({ approvals }: Pick<Router, 'approvals'>, result: CallResult): string | undefined {
   if (result.ok || !OPEN.has(result.code) || !approvals.isSelfAllowed()) return undefined;
   return result.approval;
 }
 
-/** Undefined: it can't be read before it is allowed. */
+/** Undefined: the question is too long, or the approval does not exist. */
 export async function questionFor({ approvals }: Pick<Router, 'approvals'>, id: string) {
   const approval = await approvals.get(id);
   const message = approval && renderQuestion(approval);
@@ -38,13 +38,13 @@ export async function questionFor({ approvals }: Pick<Router, 'approvals'>, id: 
   return { expiresInMs, form: { message, requestedSchema: YES_OR_NO } };
 }
 
-export interface Decision {
+interface Decision {
   session: string;
   approval: string;
   action: 'accept' | 'decline';
 }
 
-/** In the name of the session's user. @returns whether it is decided now */
+/** Decides as the session's user. @returns whether it is decided now */
 export async function settle(
   { approvals, session: sessionOf }: Pick<Router, 'approvals' | 'session'>,
   { session, approval, action }: Decision,
@@ -62,10 +62,10 @@ export async function settle(
 
 /**
  * For clients with a connection: the question goes to the client while its call waits.
- * @param onError told of a client that could not ask; the call then waits for somebody else
+ * @param onError called if the client could not ask; the call then waits for another approver
  */
 export function askingPerson(router: Router, server: PersonServer, onError: (error: unknown) => void): Router {
-  /** Undefined: nobody has decided. */
+  /** Undefined: there is no decision. */
   async function decide(id: string, signal: AbortSignal | undefined): Promise<Decision['action'] | undefined> {
     const question = await questionFor(router, id);
     if (!question) return undefined;
@@ -95,12 +95,12 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
 function renderQuestion(approval: Approval): string {
   const { tool, arguments: given, reason } = approval;
   const question = `Allow ${tool} with ${JSON.stringify(given)}? ${reason}`;
-  return [question, ...renderReview(approval)].map(spellTricks).join('\n');
+  return [question, ...renderReview(approval)].map(spellHidden).join('\n');
 }
 
-const TRICKS = new RegExp(`[${HIDDEN}\\p{Variation_Selector}]`, 'gu');
+const DECEPTIVE = new RegExp(`[${HIDDEN}\\p{Variation_Selector}]`, 'gu');
 
-/** What a person does not see, or what turns round what they see, is told by its code. */
-export function spellTricks(line: string): string {
-  return line.replace(TRICKS, spelt);
+/** Replaces characters that are invisible or change the direction of text by their codes. */
+export function spellHidden(line: string): string {
+  return line.replace(DECEPTIVE, spelt);
 }

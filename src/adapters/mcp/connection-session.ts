@@ -1,7 +1,6 @@
 /**
- * The router session of one connection: opened at the first request, opened anew when it was removed for being idle,
- * ended with the connection. Its turns end by a pause, or where the client says so. What it may call can change in both,
- * and by policy and catalogue while nothing is asked.
+ * The router session of one connection: opened at the first request, reopened after its removal for being idle, ended
+ * with the connection. A pause or the client ends a turn. Callable tools change then, and with policy and catalogue.
  */
 
 import type { CreateSessionInput } from '../../agents/contracts.js';
@@ -9,36 +8,36 @@ import type { Router } from '../../agents/router.js';
 import { WinnowError } from '../../core/errors.js';
 import { createOpening } from '../../core/kept.js';
 
-export interface ConnectionSessionParts {
+interface ConnectionSessionParts {
   router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession' | 'fingerprint' | 'onToolsChange'>;
   owner: CreateSessionInput;
   turnPauseMs: number;
-  /** What the session may call has changed while nothing was asked. */
+  /** Called when the callable tools have changed between requests. */
   onChange: () => void;
-  /** Told of what fails while nobody waits for it. */
+  /** Called with errors of background work. */
   onError: (error: unknown) => void;
 }
 
-export interface ConnectionSession {
+interface ConnectionSession {
   /** @throws WinnowError, what the work throws */
   run<T>(work: (id: string) => Promise<T>, about?: { isCall?: boolean; turn?: string | undefined }): Promise<T>;
-  /** Whether what the session may call is another than at the last look. */
+  /** Whether the callable tools have changed since the last check. */
   hasChanged(): Promise<boolean>;
-  /** Resolves when what runs now has ended. */
+  /** Resolves when the work that runs now has ended. */
   idle(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Work that was cancelled gets so long to end, in milliseconds; a session does not stay open for what can't be stopped. */
-const END_PATIENCE_MS = 2_000;
+/** Time limit for cancelled work to end, in milliseconds; a session does not stay open for longer. */
+const END_TIMEOUT_MS = 2_000;
 
-/** For work that was cancelled. */
+/** For cancelled work: waits for it, up to a time limit. */
 export async function untilIdle(idle: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, END_PATIENCE_MS);
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_TIMEOUT_MS);
   });
-  await Promise.race([idle, patience]);
+  await Promise.race([idle, limit]);
   clearTimeout(timer);
 }
 
@@ -53,20 +52,20 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
   let turning: Promise<unknown> = Promise.resolve();
   let pause: NodeJS.Timeout | undefined;
   let isOver = false;
-  let forgetChanges: (() => void) | undefined;
+  let stopListening: (() => void) | undefined;
 
-  /** Not before the first request: the client has seen no list yet that could be old, and may never come to ask. */
+  /** Not before the first request: until then the client has no list that could be outdated. */
   function listen(): void {
-    forgetChanges ??= router.onToolsChange(() => {
-      if (!isOver) void track(inSession(tellChange)).catch(onError);
+    stopListening ??= router.onToolsChange(() => {
+      if (!isOver) void track(inSession(notifyIfChanged)).catch(onError);
     });
   }
 
   async function open(): Promise<string> {
     listen();
     const view = await router.createSession(owner);
-    // Of a session that is opened anew the client still shows the tools of the one before.
-    // Without it the client is told of a change once too often: no reason to turn it away.
+    // After reopening, the client still shows the tools of the earlier session.
+    // A failure costs one needless notification, so the client is not refused.
     known ??= await router.fingerprint(view.id).catch(onUnknown);
     openId = view.id;
     return view.id;
@@ -87,7 +86,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
       return await work(id);
     } catch (error) {
       if (!isNotFound(error) || !(await isGone(id))) throw error;
-      // Of calls that find out at the same moment one opens the new session.
+      // Of concurrent calls one opens the new session.
       if (openId === id) opening.forget();
       return work(await current());
     }
@@ -102,10 +101,10 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
     }
   }
 
-  /** The first name of a turn is that of the turn which the session has begun with. */
+  /** The first turn that the client names is the first of the session. */
   function followTurn(turn: string): Promise<unknown> {
     if (clientTurn !== undefined && clientTurn !== turn)
-      // A session that has ended says so itself, to the call.
+      // A session that has ended fails the call itself.
       turning = turning.then(() => inSession((id) => router.beginTurn(id))).catch(onError);
     clientTurn = turn;
     return turning;
@@ -119,7 +118,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
 
   async function endTurn(): Promise<void> {
     await router.beginTurn(await current());
-    await tellChange();
+    await notifyIfChanged();
   }
 
   async function hasChanged(): Promise<boolean> {
@@ -128,7 +127,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
     return known !== before;
   }
 
-  async function tellChange(): Promise<void> {
+  async function notifyIfChanged(): Promise<void> {
     if (await hasChanged()) onChange();
   }
 
@@ -162,7 +161,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
 
     async end() {
       isOver = true;
-      forgetChanges?.();
+      stopListening?.();
       clearTimeout(pause);
       await untilIdle(idle());
       const id = await opening.peek()?.catch(() => undefined);

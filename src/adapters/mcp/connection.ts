@@ -1,6 +1,6 @@
 /**
- * Winnow to one MCP client: its own tools, and those enabled in the session of this connection. Every call takes the way
- * of the router; the list only shows what may be called.
+ * Serves one MCP client: Winnow's own tools, and those enabled in the session of this connection. Every call goes through
+ * the router; the list only shows callable tools.
  */
 import {
   type CallToolRequest,
@@ -22,31 +22,31 @@ import { renderTool } from './render-tool.js';
 import { askingIn } from './server-questions.js';
 
 export interface Connection {
-  /** To be connected to a transport. */
+  /** Connect it to a transport. */
   readonly server: Server;
-  /** Resolves when what runs now has ended. */
+  /** Resolves when the work that runs now has ended. */
   idle(): Promise<void>;
-  /** Cancels what runs. Idempotent. */
+  /** Cancels running work. Idempotent. */
   close(): Promise<void>;
   /** Resolves when either side has closed it and the session has ended. */
   readonly closed: Promise<void>;
 }
 
-/** Judges what persons answer to questions, which are all of one form. Each server would make a validator of its own. */
+/** Validates answers to elicitations. All servers share it, since each would make its own. */
 const ANSWERS = new AjvJsonSchemaValidator();
 
 export interface ConnectionOptions {
-  /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
+  /** Whether the client gets notifications now; if not, they come with its next call. Default: always. */
   isListening?: (() => boolean) | undefined;
-  /** Who makes a request, with the roles of that request. Default: the program that has started the server. */
+  /** The caller of a request, with the roles of that request. Default: the program that has started the server. */
   caller?: ((context: ServerContext) => Caller | undefined) | undefined;
-  /** The client asks its person for approvals, where it can and the policy lets the asker's own person decide. Default: false. */
+  /** The client asks its person for approvals, if it can and the policy lets requesters decide. Default: false. */
   asksPerson?: boolean | undefined;
-  /** Told of the client when it has said what it can. Default: nobody is. */
+  /** Called when the client has named its capabilities. Default: no call. */
   onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
 }
 
-/** @param owner in whose name the session is opened */
+/** @param owner of the session */
 export function createConnection(
   parts: McpParts,
   owner: CreateSessionInput,
@@ -61,9 +61,9 @@ export function createConnection(
   const answering = createAnswering({ ...parts, router });
   const { own, capabilities, report, logged, toClient } = answering;
   const taken = new Set(own.tools.keys());
-  /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
+  /** Name that the client sees -> name of the tool; kept after the tool is disabled. */
   const shown = new Map<string, string>();
-  /** The same name -> whether the client knows what the tool promises to answer. */
+  /** The same name -> whether the client knows the tool's outputSchema. */
   const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: parts.planner !== undefined, followsList }));
   const server = new Server(serverInfo(), { capabilities, instructions, jsonSchemaValidator: ANSWERS });
@@ -71,10 +71,10 @@ export function createConnection(
     router,
     owner,
     turnPauseMs,
-    onChange: tellNow,
+    onChange: notifyNow,
     onError: report,
   });
-  let isUntold = false;
+  let isNotificationDue = false;
 
   server.onerror = report;
   server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server.getClientCapabilities()) });
@@ -82,7 +82,7 @@ export function createConnection(
   server.setRequestHandler('tools/call', ({ params }, context) =>
     answering.traced(params.name, context.mcpReq, () => call(params, context)),
   );
-  answering.handOn(server, owner.user);
+  answering.forward(server, owner.user);
 
   function list(context: ServerContext): Promise<ListToolsResult> {
     return answering.list(async () => {
@@ -117,8 +117,8 @@ export function createConnection(
     try {
       return await session.run(async (id) => {
         const result = await answer(id);
-        // The call has been made: that its effect on the list can't be told must not hide its result.
-        await tellChange(asked).catch(report);
+        // The call has been made: a failing notification must not hide its result.
+        await notifyIfChanged(asked).catch(report);
         return result;
       }, about);
     } catch (error) {
@@ -127,15 +127,15 @@ export function createConnection(
     }
   }
 
-  function tellNow(): void {
+  function notifyNow(): void {
     if (isListening()) void server.sendToolListChanged().catch(report);
-    else isUntold = true;
+    else isNotificationDue = true;
   }
 
-  /** On the way of the answer, which also reaches clients that listen to nothing else. */
-  async function tellChange({ signal, notify }: Asked): Promise<void> {
-    if (!(await session.hasChanged()) && !isUntold) return;
-    isUntold = false;
+  /** Sent in the stream of the answer, which also reaches clients that do not listen. */
+  async function notifyIfChanged({ signal, notify }: Asked): Promise<void> {
+    if (!(await session.hasChanged()) && !isNotificationDue) return;
+    isNotificationDue = false;
     if (signal.aborted) await server.sendToolListChanged();
     else await notify({ method: 'notifications/tools/list_changed' });
   }

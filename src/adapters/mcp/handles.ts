@@ -1,19 +1,19 @@
 /**
- * Sessions of clients whose requests stand by themselves: the answer to the first search or enabling names one, and later
- * requests name it again. It belongs to its owner: to all others it looks like none. A request that names none gets one
- * for itself, which ends with it unless the answer gives a reason to come again.
+ * Sessions of stateless clients: the answer to the first search or enabling names one, and later requests name it again.
+ * Only its owner can find it. A request that names none gets its own, which ends with the request unless the answer gives
+ * a reason to return.
  */
 import type { Caller, CreateSessionInput, SessionView } from '../../agents/contracts.js';
 import type { AskOptions, Router } from '../../agents/router.js';
 import { keepLatest } from '../../core/kept.js';
 import { isNotFound } from './connection-session.js';
 
-/** Who asks: in whose name sessions are opened, and with which roles the policy decides now. */
+/** The owner of new sessions, and the caller whose roles the policy checks now. */
 export interface Asker extends Pick<AskOptions, 'caller'> {
   readonly owner: CreateSessionInput;
 }
 
-/** In whose name a request over HTTP is made. */
+/** The asker of a request over HTTP. */
 export function askerOf(caller: Caller | undefined): Asker {
   const { user, roles = [] } = caller ?? {};
   return { caller, owner: { roles, ...(user === undefined ? {} : { user }) } };
@@ -22,21 +22,21 @@ export function askerOf(caller: Caller | undefined): Asker {
 export interface Named {
   /** The session that the client names. Default: one is opened. */
   readonly handle: string | undefined;
-  /** It was opened for an earlier part of this request alone, as if this one had opened it. Default: false. */
+  /** An earlier part of this request opened it, for this request alone. Default: false. */
   readonly isOwn?: boolean | undefined;
-  /** The turn of the client in which it asks. Default: a pause ends a turn. */
+  /** The client's turn. Default: a pause ends a turn. */
   readonly turn: string | undefined;
 }
 
-export interface Outcome<T> {
+interface Outcome<T> {
   readonly value: T;
   /** The client has a reason to name the session again. */
   readonly isKept: boolean;
 }
 
-export interface Handles {
+interface Handles {
   /**
-   * @param unknown told why a handle is none of this asker
+   * @param unknown answers for a handle that is not the asker's, with the reason
    * @throws WinnowError, what the work throws
    */
   within<T>(asker: Asker, named: Named, work: Work<T>, unknown: (reason: string) => T): Promise<T>;
@@ -46,35 +46,35 @@ export interface Handles {
 
 type Work<T> = (session: string) => Promise<Outcome<T>>;
 
-export interface HandleParts {
+interface HandleParts {
   router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession'>;
   turnPauseMs: number;
-  /** Told of what fails while nobody waits for it. */
+  /** Called with errors of background work. */
   onError: (error: unknown) => void;
-  /** In milliseconds. Default: that of the machine. */
+  /** In milliseconds. Default: `Date.now`. */
   clock?: (() => number) | undefined;
 }
 
-/** What is known of a handle; another process may serve the next request, and then begins anew. */
-interface Use {
+/** The state of a handle. It is lost if another process serves the next request. */
+interface HandleState {
   at: number;
   calls: number;
   turn: string | undefined;
   turning: Promise<unknown>;
-  /** Whose session was opened here. Undefined: another process has opened it. */
+  /** The owner. Undefined: another process opened the session. */
   openedFor?: string | undefined;
 }
 
-const MOST_USES = 10_000;
-/** Sessions that were opened for an owner whose clients never came back to them; one more ends the oldest. */
-const MOST_UNNAMED = 64;
+const MAX_USES = 10_000;
+/** Most sessions of an owner that no client has named again; one more ends the oldest. */
+const MAX_UNNAMED = 64;
 
 export function createHandles({ router, turnPauseMs, onError, clock = Date.now }: HandleParts): Handles {
-  const uses = new Map<string, Use>();
-  /** Owner -> handles that were given and not named yet, oldest first. */
+  const uses = new Map<string, HandleState>();
+  /** Owner -> handles that no client has named again yet, oldest first. */
   const unnamed = new Map<string, Set<string>>();
 
-  /** Undefined for a session of others, too: nobody learns that it exists. */
+  /** Undefined also for another's session, to hide that it exists. */
   async function find({ owner, caller }: Asker, handle: string): Promise<SessionView | undefined> {
     try {
       const view = await router.session(handle, { caller });
@@ -85,15 +85,15 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
     }
   }
 
-  async function followTurn({ id, activeAt }: SessionView, turn: string | undefined): Promise<Use> {
+  async function followTurn({ id, activeAt }: SessionView, turn: string | undefined): Promise<HandleState> {
     const use = uses.get(id) ?? { at: Date.parse(activeAt), calls: 0, turn: undefined, turning: Promise.resolve() };
     const isPause = turnPauseMs > 0 && use.turn === undefined && use.calls === 0 && clock() - use.at >= turnPauseMs;
     const isNext = turn === undefined ? isPause : use.turn !== undefined && use.turn !== turn;
     use.at = clock();
     use.turn = turn ?? use.turn;
-    // A session that has ended says so itself, to the call.
+    // A session that has ended fails the call itself.
     if (isNext) use.turning = use.turning.then(() => router.beginTurn(id)).catch(onError);
-    keepLatest(uses, [id, use], MOST_USES);
+    keepLatest(uses, [id, use], MAX_USES);
     await use.turning;
     return use;
   }
@@ -101,9 +101,9 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   async function keep(key: string, id: string): Promise<void> {
     const given = unnamed.get(key) ?? new Set();
     given.add(id);
-    keepLatest(unnamed, [key, given], MOST_USES);
+    keepLatest(unnamed, [key, given], MAX_USES);
     const [oldest] = given;
-    if (given.size > MOST_UNNAMED && oldest !== undefined) await end(key, oldest);
+    if (given.size > MAX_UNNAMED && oldest !== undefined) await end(key, oldest);
   }
 
   async function end(key: string, id: string): Promise<void> {
@@ -153,7 +153,7 @@ export function createHandles({ router, turnPauseMs, onError, clock = Date.now }
   };
 }
 
-/** A session with another ceiling or project is another's, too: its handle must not reach further than its client. */
+/** With risk ceiling and project: a handle must not extend what its client may do. */
 function keyOf({ user, project, riskCeiling }: Pick<CreateSessionInput, 'user' | 'project' | 'riskCeiling'>): string {
   return JSON.stringify([user ?? null, project ?? null, riskCeiling ?? null]);
 }

@@ -1,6 +1,6 @@
 /**
- * MCP over Streamable HTTP, of all revisions. Of those with sessions each id that a client got in answer to its `initialize`
- * is one connection, with a router session of its own. It belongs to its user: to all others its id looks like none.
+ * MCP over Streamable HTTP, in all revisions. In those with sessions, each id that `initialize` returned is one connection,
+ * with its own router session. Only its user can find it.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -16,37 +16,37 @@ import { createStatelessEndpoint, isSessionful, type McpExchange, untilAborted }
 
 export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
   /**
-   * Most connections at a time, and most requests without one that only listen; then the oldest that waits for nothing ends,
-   * of the user who has most. Default: 1,000.
+   * Most open connections, and most listening requests without one. One more ends the oldest idle connection of the user
+   * who has most. Default: 1,000.
    */
   maxConnections?: number | undefined;
-  /** Most of one user; then their own make room. Not for a caller without a gateway. Default: 64. */
+  /** The same limit for one user, whose own connections make room. Not for a caller without a gateway. Default: 64. */
   maxUserConnections?: number | undefined;
-  /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
+  /** Idle time after which a connection ends, in milliseconds. Default: 1 hour. */
   idleMs?: number | undefined;
 }
 
 export interface McpEndpoint {
   /** Answers the request, also when it is refused. */
   handle(exchange: McpExchange): Promise<void>;
-  /** Takes nobody new, lets what runs end until the signal fires, then closes all. */
+  /** Refuses new clients, lets running requests end until the signal fires, then closes all. */
   close(signal?: AbortSignal): Promise<void>;
 }
 
 interface Open {
   readonly connection: Connection;
   readonly transport: NodeStreamableHTTPServerTransport;
-  /** Who has opened it; roles of later requests may be others. */
+  /** The caller that opened it; later requests may have other roles. */
   readonly caller: Caller | undefined;
-  /** Responses under way, with the stream on which a client listens. */
+  /** Open responses, including streams on which a client listens. */
   responses: number;
-  /** Those streams. */
+  /** The listening streams alone. */
   listeners: number;
   idle: NodeJS.Timeout | undefined;
 }
 
 const HOUR_MS = 3_600_000;
-/** As the SDK's own transport numbers them. */
+/** The codes of the SDK's own transport. */
 const CODES = { refused: -32_000, unknown: -32_001 } as const;
 
 /**
@@ -58,7 +58,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   const { maxConnections = 1_000, maxUserConnections = 64, idleMs = HOUR_MS } = parts;
   const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;
   const guard = createPageGuard({ allowedHosts });
-  /** Those that did something last are last. */
+  /** Most recently used last. */
   const opened = new Map<string, Open>();
   const stateless = createStatelessEndpoint({ ...parts, most: { all: maxConnections, ofUser: maxUserConnections } });
   let isClosing = false;
@@ -83,7 +83,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     return one;
   }
 
-  /** A client that is gone did not say so: one that waits for nothing makes room, and it is never a frugal user's. */
+  /** Clients may leave without notice, so an idle connection makes room: the caller's own, or one of the user with most. */
   function findRoom(caller: Caller | undefined): 'free' | 'full' | 'own' {
     const own = [...opened.values()].filter((one) => accountOf(one.caller) === accountOf(caller));
     if (caller && own.length >= maxUserConnections) return endOldest(own) ? 'free' : 'own';
@@ -92,7 +92,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     return endOldest(ofGreediest(idle, [...opened.values()])) ? 'free' : 'full';
   }
 
-  /** Of those that wait for nothing; else, of one's own, one on which the client only listens. */
+  /** Prefers an idle connection; else, of the caller's own, one on which the client only listens. */
   function endOldest(among: readonly Open[]): boolean {
     const oldest =
       among.find(({ responses }) => responses === 0) ?? among.find((one) => one.responses === one.listeners);
@@ -114,7 +114,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       if (one.responses === 0 && opened.get(transport.sessionId ?? '') === one)
         one.idle = setTimeout(() => void connection.close(), idleMs).unref();
     });
-    // Of this request, also while another one with other roles is under way.
+    // Set for each request, since a concurrent one may have other roles.
     const auth = { token: '', clientId: 'winnow', scopes: [], extra: { caller } };
     await transport.handleRequest(Object.assign(request, { auth }), response, body);
   }
@@ -146,7 +146,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     if (room === 'full') return refuse(response, 503, 'Too many clients are connected. Come back later.');
     const one = await open(caller);
     await answer(one, exchange);
-    // Its `initialize` was refused: nobody can name it.
+    // Its `initialize` was refused, so no client can name it.
     if (one.transport.sessionId === undefined) await one.connection.close();
   }
 
@@ -158,7 +158,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       } catch (error) {
         parts.logger.error({ err: error }, 'a request of MCP failed');
         if (response.headersSent) response.destroy();
-        else refuse(response, 500, 'The server failed. Its log tells more.');
+        else refuse(response, 500, 'The server failed. See its log.');
       }
     },
 
@@ -172,13 +172,13 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 
 async function closeWhenIdle(connection: Connection, signal: AbortSignal | undefined): Promise<void> {
   await untilAborted(connection.idle(), signal);
-  // For the last answer to be handed to its response.
+  // Lets the last answer reach its response.
   await nextTurn();
   await connection.close();
   await connection.closed;
 }
 
-/** Those of the user who has most connections in all. */
+/** The connections of the user who has most in all. */
 function ofGreediest(among: readonly Open[], all: readonly Open[]): Open[] {
   const counts = new Map<string | undefined, number>();
   const keyOf = ({ caller }: Open) => accountOf(caller);

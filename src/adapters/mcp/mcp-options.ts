@@ -1,4 +1,4 @@
-/** What can be set about Winnow as an MCP server; every default stands here. */
+/** Options of Winnow as an MCP server, with every default. */
 import { z } from 'zod';
 import { parseAs } from '../../core/parse.js';
 
@@ -7,13 +7,13 @@ export const mcpOptionsSchema = z.strictObject({
     .string()
     .regex(/^[\w-]{0,32}$/u, 'at most 32 letters, digits, _ and -')
     .default('')
-    .describe("Before the names of Winnow's own tools, for example `winnow_`."),
+    .describe("Prefix of the names of Winnow's own tools, for example `winnow_`."),
   followsList: z
     .boolean()
     .default(false)
     .describe(
-      'The client takes up a changed list of tools at once. Else schemas stand in the answer of tool_enable too, and ' +
-        'tool_call calls what the client does not show: many clients read the list once only.',
+      'The client reloads a changed list of tools at once. Otherwise the answer of tool_enable has schemas too, and ' +
+        'tool_call calls tools that the client does not show: many clients read the list once only.',
     ),
   turnPauseMs: z
     .int()
@@ -21,8 +21,8 @@ export const mcpOptionsSchema = z.strictObject({
     .max(2 ** 31 - 1)
     .default(300_000)
     .describe(
-      'MCP has no turns: so long without a call, in milliseconds, ends one. A client that knows its turns names them in ' +
-        '`_meta["winnow/turn"]` of each call, and then only they count. 0: no pause ends a turn.',
+      'MCP has no turns: a pause of this length between calls, in milliseconds, ends one. A client that knows its turns ' +
+        'names them in `_meta["winnow/turn"]` of each call, and then only they count. 0: no pause ends a turn.',
     ),
 });
 export type McpOptions = z.output<typeof mcpOptionsSchema>;
@@ -39,7 +39,7 @@ export function resolveMcpOptions(input: McpOptionsInput = {}): McpOptions {
   return parseAs(mcpOptionsSchema, input, { code: 'invalid_option', problem, root: 'options' });
 }
 
-// What the server tells a client's model of itself. Names of tools are those before a prefix.
+// Instructions for a client's model. Names of tools are without the prefix.
 
 const FINDING =
   'This server has many tools and shows few. When no tool that you have fits: tool_search by what is to be done, ' +
@@ -53,14 +53,14 @@ const REST =
   'Enabled tools last for some turns; enabling again prolongs. A refusal says why and what to do next. What is risky ' +
   'waits for the approval of another person: make the same call again later, and tell the user meanwhile.';
 
-export interface Told {
+interface InstructionOptions {
   canPlan: boolean;
   followsList: boolean;
-  /** The client has no connection that is its session. Default: false. */
+  /** The client has no connection, and names its session by a handle. Default: false. */
   byHandle?: boolean;
 }
 
-export function renderInstructions({ canPlan, followsList, byHandle = false }: Told): string {
+export function renderInstructions({ canPlan, followsList, byHandle = false }: InstructionOptions): string {
   const calling = [...(followsList ? [] : [CALLING]), ...(byHandle ? [NAMING] : [])];
   return [FINDING, ...calling, ...(canPlan ? [PLANNING] : []), REST].join(' ');
 }

@@ -1,4 +1,4 @@
-/** One of Winnow's own tools as data: what it is called and takes, and how it is answered in a session. */
+/** One of Winnow's own tools as data: its name, its input, and how it answers in a session. */
 import { ToolSchema } from '@modelcontextprotocol/core';
 import type { InputRequiredResult, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -8,19 +8,19 @@ import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 
-/** In whose name a call is made, and how the client hears of it while it runs. */
+/** Session and caller of a call, and how its client gets progress. */
 export interface ToolCall {
   readonly session: string;
-  /** Undefined: the program that has started the server, in whose name the session is. */
+  /** Undefined: the program that has started the server, which owns the session. */
   readonly caller: Caller | undefined;
   readonly signal: AbortSignal;
-  /** Told what happens, in words or as a tool says it; where the client did not ask for it, nobody listens. */
-  readonly onProgress: (told: string | Progress) => void;
+  /** Takes a text or a tool's own progress. It does nothing unless the client asked for progress. */
+  readonly onProgress: (update: string | Progress) => void;
   /** Calls a tool of the session. */
   callTool(input: CallInput): Promise<OwnAnswer>;
 }
 
-/** An object of the tool's output schema, what a tool of the session came to, or what the client is asked first. */
+/** An object of the tool's output schema, the result of a session's tool, or a question to the client. */
 export type OwnAnswer =
   | {
       readonly content: object;
@@ -29,7 +29,7 @@ export type OwnAnswer =
     }
   | {
       readonly result: CallResult & {
-        /** In which the client may make the call again. Default: it knows. */
+        /** In which the client may repeat the call. Default: the client knows it. */
         readonly session?: string;
       };
     }
@@ -48,7 +48,7 @@ interface Spec<Input extends z.ZodType> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
-  /** Absent: it answers whatever the tool that it calls does. */
+  /** Absent: it returns the output of the tool that it calls. */
   readonly output?: z.ZodType;
   readonly hints: ToolAnnotations;
   /** Default: false. */
@@ -73,15 +73,15 @@ export function ownTool<Input extends z.ZodType>(spec: Spec<Input>): OwnTool {
 const { inputSchema: inputSchemaSchema } = ToolSchema.shape;
 const refusalSchema = refusedSchema.extend({ issues: z.array(z.string()).optional() });
 
-// Once for all connections: each would hold some 50 kB of its own.
+// Shared by all connections: each would hold some 50 kB of its own.
 const listedInput = oncePer((schema: z.ZodType) => inputSchemaSchema.parse(toJsonSchema(schema, 'input')));
-/** A client checks structured content by it, that of a refusal too. */
+/** Clients validate structured content with it, also that of a refusal. */
 const listedOutput = oncePer((schema: z.ZodType) => ({
   type: 'object' as const,
   anyOf: [schema, refusalSchema].map((one) => toJsonSchema(one, 'output')),
 }));
 
-/** Without its dialect, which some clients can not load. */
+/** Without `$schema`, which some clients can not load. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
   return rest;
@@ -94,7 +94,7 @@ const NAMED_SESSION = {
 };
 const GIVEN_SESSION = { ...SESSION, description: 'Name it in later calls: what is enabled belongs to it.' };
 
-/** For clients that have no connection: they name the session with each request, and the first answer gives it. */
+/** For stateless clients: the first answer names a session, and each later request repeats it. */
 export function withHandle({ listed, ...tool }: OwnTool): OwnTool {
   const { inputSchema, outputSchema } = listed;
   const anyOf = listOf(outputSchema?.anyOf).map((one) => withProperty(objectOf(one), GIVEN_SESSION));
@@ -112,13 +112,13 @@ function withProperty(schema: JsonSchema, session: object): JsonSchema {
   return { ...schema, properties: { ...objectOf(schema.properties), session } };
 }
 
-// Winnow's own tools under the names that the operator gave them, wherever a text names one.
+// Winnow's own tools under the operator's names, also where a text names one.
 
 export interface OwnNames {
-  /** The tools under their new names, by these. */
+  /** New name -> tool. */
   readonly tools: ReadonlyMap<string, OwnTool>;
   inText(text: string): string;
-  /** What is said to do next, at any depth; nothing else of an answer is touched. */
+  /** Renames tools in the fields `next` of an answer, at any depth, and nowhere else. */
   inNext<Content extends object>(content: Content): Content;
 }
 
@@ -147,5 +147,5 @@ export function createOwnNames(tools: readonly OwnTool[], prefix: string): OwnNa
   }
 }
 
-/** What tools take and gave, and what is said of it, stays as it is. */
+/** Data of tools and their schemas, which stay unchanged. */
 const DATA = new Set(['arguments', 'granted', 'output', 'content', 'meta', 'inputSchema', 'outputSchema']);

@@ -1,4 +1,4 @@
-/** The planner as tools. It sees what the session may find and nothing else. */
+/** The planner as tools. It sees only what the session may find. */
 import { z } from 'zod';
 import type { Router } from '../../agents/router.js';
 import type { CallOptions, Planner } from '../../core/planner.js';
@@ -15,7 +15,7 @@ import { type OwnAnswer, type OwnTool, ownTool, type ToolCall } from './own-tool
 
 export type PlanningPlanner = Pick<Planner, 'plan' | 'select'>;
 
-/** What a model can know, and no more: each field is read with every list of tools. Never whose tools are seen. */
+/** Only what a model can know, since it reads each field with every list of tools. Never the user. */
 const inputSchema = requestSchema.pick({
   message: true,
   entities: true,
@@ -25,18 +25,18 @@ const inputSchema = requestSchema.pick({
   today: true,
   timeZone: true,
 });
-/** For a model to read: how it came about is in the logs. */
-const UNTOLD = { usage: true, trace: true } as const;
+/** Not for the model that reads the answer; the logs have them. */
+const OMITTED = { usage: true, trace: true } as const;
 const planAnswerSchema = z.discriminatedUnion('kind', [
-  planSchema.omit(UNTOLD),
-  clarificationSchema.omit(UNTOLD),
-  unplannableSchema.omit(UNTOLD),
+  planSchema.omit(OMITTED),
+  clarificationSchema.omit(OMITTED),
+  unplannableSchema.omit(OMITTED),
 ]);
 const HINTS = { readOnlyHint: true, openWorldHint: false } as const;
 
-/** @param canRun there is a tool `run` beside them. Default: false */
+/** @param canRun whether there is a tool `run` too. Default: false */
 export function planningTools(router: Router, planner: PlanningPlanner, canRun = false): OwnTool[] {
-  const next = canRun ? 'run runs the plan as it is.' : 'enable the tools with tool_enable and call them.';
+  const next = canRun ? 'run runs the plan unchanged.' : 'enable the tools with tool_enable and call them.';
   return [
     ownTool({
       name: 'plan',
@@ -70,7 +70,6 @@ export function planningTools(router: Router, planner: PlanningPlanner, canRun =
     }),
   ];
 
-  /** What the session may find, and nothing else, is what the planner sees. */
   async function within(
     request: z.output<typeof inputSchema>,
     { session, caller, signal, onProgress }: ToolCall,

@@ -1,4 +1,4 @@
-/** A tool of the session as MCP lists it: its own schemas where clients can read them, and its own hints, else those of its risk. */
+/** Renders a tool for MCP's list: its own schemas if clients can read them, and its own hints, else those of its risk. */
 
 import { ToolAnnotationsSchema, ToolSchema } from '@modelcontextprotocol/core';
 import type { JsonSchemaType, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
@@ -9,7 +9,7 @@ import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
 import { HEADER_MARK } from '../../core/catalog/sources/mcp.js';
 import type { JsonSchema, Risk } from '../../core/catalog/tool.js';
 
-/** Clients may let what only reads run without asking, and ask before what destroys. */
+/** Clients may run read-only tools without asking, and ask before destructive ones. */
 const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
   low: { readOnlyHint: true },
   medium: { readOnlyHint: false, destructiveHint: false },
@@ -20,7 +20,7 @@ const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
 export function renderTool(tool: ListedTool, shown: string): McpTool {
   const { name, title = shown === name ? undefined : name, description, inputSchema, risk, annotations } = tool;
   const outputSchema = tool.outputSchema && promisedSchema(tool.outputSchema);
-  // A risk that policy or operator gave is no hint: what a server does not say stays unsaid.
+  // A risk set by policy or operator does not complete a server's own hints.
   const own = annotations && (ToolAnnotationsSchema.safeParse(annotations).data ?? {});
   return {
     name: shown,
@@ -34,7 +34,7 @@ export function renderTool(tool: ListedTool, shown: string): McpTool {
 
 const promised = new WeakMap<JsonSchema, McpTool['outputSchema'] | null>();
 
-/** Clients compile it when they read the list: for one that can't be compiled they would drop all tools. */
+/** Clients compile it when they read the list, and would drop all tools for one that does not compile. */
 function promisedSchema(schema: JsonSchema): McpTool['outputSchema'] {
   const known = promised.get(schema);
   if (known !== undefined) return known ?? undefined;
@@ -67,10 +67,10 @@ function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
   return known;
 }
 
-/** Else an argument has this name. */
+/** If so, an argument has this name. */
 const isSchema = (value: unknown) => typeof value === 'boolean' || isObject(value);
 
-/** A client would send such an argument as a header of its requests: of which, the author of a tool has no say here. */
+/** Clients would send a marked argument as a request header, which a tool's author must not decide here. */
 function withoutHeaders(schema: McpTool['inputSchema']): McpTool['inputSchema'] {
   const json = JSON.stringify(schema);
   if (!json.includes(HEADER_MARK)) return schema;

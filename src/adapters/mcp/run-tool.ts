@@ -1,4 +1,4 @@
-/** `run`: a plan, as the tool `plan` answers it, step by step under the same gate as calls. */
+/** `run`: runs an answer of the tool `plan` step by step, under the same gate as calls. */
 import { z } from 'zod';
 import { refusalSchema } from '../../agents/contracts.js';
 import type { Router } from '../../agents/router.js';
@@ -40,15 +40,15 @@ export function runTool(router: Router, plans: PlanRuns): OwnTool {
     name: 'run',
     title: 'Run a plan',
     description:
-      'Runs the steps of a plan that plan has written, in their order, and hands results on from step to step. It enables ' +
+      'Runs the steps of a plan that plan has written, in their order, and passes results from step to step. It enables ' +
       'the tools of the plan. A step that needs an approval pauses the run; nothing that policy refuses is run.',
     input: inputSchema,
     output: outputSchema,
     opensSession: true,
-    // Nothing is known of the tools that will be called: hints as of one that may do anything.
+    // The called tools are not known: these hints allow anything.
     hints: { readOnlyHint: false, destructiveHint: true },
     handle: async ({ plan, resume, dryRun }, call) => {
-      const ask = { caller: call.caller, signal: call.signal, onEvent: tell(call) };
+      const ask = { caller: call.caller, signal: call.signal, onEvent: reportTo(call) };
       if (resume !== undefined && plan === undefined && !dryRun)
         return toAnswer(await plans.resume(resume, { repeat: [], arguments: {} }, { ...ask, session: call.session }));
       if (plan === undefined || resume !== undefined) return { result: ONE_OF_TWO };
@@ -60,10 +60,10 @@ export function runTool(router: Router, plans: PlanRuns): OwnTool {
     },
   });
 
-  /** A step that can't be called would stop the run halfway: then nothing is begun. */
+  /** Checks all tools first: one that can't be called would stop the run halfway. */
   async function findRejected(names: string[], isDry: boolean, { session, caller, signal }: ToolCall) {
     const ask = { caller, signal };
-    // A dry run uses nothing: what it enabled would stand in the figures as enabled and never called.
+    // A dry run enables nothing: telemetry would count the tools as enabled and never called.
     const rejected = isDry
       ? await router.wouldReject(session, { names }, ask)
       : (await router.enable(session, { names }, ask)).rejected;
@@ -90,7 +90,7 @@ function toAnswer({ id, state, plan, steps, notes }: PlanRun): OwnAnswer {
   const toolOf = new Map(plan.steps.map(({ id: step, tool }) => [step, tool]));
   const shown = Object.values(steps).map((known) => {
     const { id: step, status: now, arguments: asked, output: result, failure: why, approval: waits } = known;
-    // What a step that is done was called with stands in the plan.
+    // The plan has the arguments of a step that is done.
     return {
       id: step,
       tool: toolOf.get(stepOf(step)) ?? '',
@@ -106,7 +106,7 @@ function toAnswer({ id, state, plan, steps, notes }: PlanRun): OwnAnswer {
   return { content, comesBack: next !== undefined };
 }
 
-function tell({ onProgress }: ToolCall): (event: PlanRunEvent) => void {
+function reportTo({ onProgress }: ToolCall): (event: PlanRunEvent) => void {
   return (event) => {
     if (event.type === 'step') onProgress(`${event.step.id}: ${event.step.status}`);
     else if (event.type === 'progress') onProgress(`${event.step}: ${event.message ?? event.progress}`);

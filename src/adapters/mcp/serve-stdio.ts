@@ -1,4 +1,4 @@
-/** One client over stdin and stdout, as clients start a server from their configuration. Ends when the client leaves. */
+/** Serves one client over stdin and stdout, as clients start servers from their configuration. Ends with the client. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
@@ -11,21 +11,21 @@ import { createStateless } from './stateless.js';
 
 export interface StdioStreams {
   stdin: Readable;
-  /** Nothing else may be written to it: it is the protocol. */
+  /** It carries the protocol; write nothing else to it. */
   stdout: Writable;
 }
 
-export interface StdioOptions extends Pick<ConnectionOptions, 'onClient'> {
+interface StdioOptions extends Pick<ConnectionOptions, 'onClient'> {
   signal?: AbortSignal | undefined;
 }
 
-/** What runs when the client closes stdin gets so long, in milliseconds: clients kill a server after two seconds. */
-const LAST_WORDS_MS = 1_500;
+/** Time for running work after the client closes stdin, in milliseconds: clients kill a server after two seconds. */
+const END_TIMEOUT_MS = 1_500;
 
 /**
  * Serves one client over the pipes of this process, in the revision of its first message.
  * Resolves when the client has left, or the signal has fired, and the sessions have ended.
- * @param owner in whose name sessions are opened
+ * @param owner of the sessions
  * @example
  * const parts = { router, options: resolveMcpOptions(), logger: console };
  * await serveStdio(parts, { user: 'ann' }, { stdin: process.stdin, stdout: process.stdout });
@@ -35,11 +35,11 @@ export async function serveStdio(
   owner: CreateSessionInput,
   { stdin, stdout, signal, onClient }: StdioStreams & StdioOptions,
 ): Promise<void> {
-  // Whoever starts a process and speaks over its pipes is the user's own program.
+  // A program that starts this process and uses its pipes is the user's own.
   const options = { asksPerson: true, onClient };
   const onError = reportTo(parts.logger);
   const served: { idle(): Promise<void>; end(): Promise<unknown> }[] = [];
-  // The transport would cancel what runs as soon as stdin ends.
+  // Otherwise the transport would cancel running work as soon as stdin ends.
   const messages = stdin.pipe(new PassThrough(), { end: false });
   const transport = new StdioServerTransport(messages, stdout);
   let isOver: () => void = () => {};
@@ -68,7 +68,7 @@ export async function serveStdio(
 
   function serveRequests() {
     const { user, roles } = owner;
-    // A handle of this user reaches no further than the roles with which the client was started.
+    // A handle gives no more rights than the roles with which the client was started.
     const caller = { ...(user === undefined ? {} : { user }), ...(roles === undefined ? {} : { roles }) };
     const asker: Asker = { owner, caller };
     const stateless = createStateless(parts, options);
@@ -84,8 +84,8 @@ export async function serveStdio(
 
   const onEnd = async (): Promise<void> => {
     const idle = Promise.all(served.map((one) => one.idle()));
-    await Promise.race([idle, delay(LAST_WORDS_MS, undefined, { ref: false })]);
-    // For the last answer to be written.
+    await Promise.race([idle, delay(END_TIMEOUT_MS, undefined, { ref: false })]);
+    // Lets the last answer be written.
     await nextTurn();
     isOver();
   };

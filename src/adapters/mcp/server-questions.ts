@@ -1,7 +1,7 @@
 /**
- * What the server of a tool asks while it works on a call goes to the client whose call it is, and says which server asks:
- * nobody takes it for a question of Winnow. Clients of 2026-07-28 get it as the answer to their request; their call stays
- * under way in this process until they come again.
+ * Questions of a tool's server during a call go to the client of that call. They name the server, so that they don't pass
+ * for questions of Winnow. Clients of 2026-07-28 get one as the answer to their request; their call stays open in this
+ * process until they return.
  */
 import { randomUUID } from 'node:crypto';
 import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/core';
@@ -20,8 +20,8 @@ export function formOf({ server, message, requestedSchema }: ServerQuestion): El
 }
 
 /**
- * For clients with a connection: the question stands in the stream of the call that it is of.
- * @param onError told of a client that could not ask; the question is then dismissed
+ * For clients with a connection: sends the question in the stream of its call.
+ * @param onError called if the client could not ask; the question is then dismissed
  * @returns undefined for a client that can't ask
  */
 export function askingIn(
@@ -40,7 +40,7 @@ export function askingIn(
   };
 }
 
-/** What a call came to, or what has to be answered before it goes on; `call` names it as long as this is the question. */
+/** The result of a call, or a question to answer first; `call` is its id as long as this is the question. */
 export type Step = { readonly result: CallResult } | { readonly question: ServerQuestion; readonly call: string };
 
 export interface OpenCalls {
@@ -55,21 +55,21 @@ export interface OpenCalls {
     session: string,
     about: { ask: CallAskOptions; answer: ServerAnswer | undefined },
   ): Promise<Step> | undefined;
-  /** Cancels what is under way. */
+  /** Cancels all open calls. */
   end(): void;
 }
 
-/** Calls whose client has not come again; one more and the oldest is given up. */
-const MOST_OPEN = 1_000;
+/** Most calls that wait for their client; one more drops the oldest. */
+const MAX_OPEN_CALLS = 1_000;
 
 interface OpenCall {
   readonly session: string;
   readonly stop: AbortController;
-  /** Of the request that waits now, or was the last to wait. */
+  /** Options of the request that waits now, or was the last to wait. */
   ask: CallAskOptions;
-  /** What the next request gets. */
+  /** The answer to the next request. */
   next: Deferred<Step>;
-  /** Undefined: nothing is asked. */
+  /** Undefined: no question is open. */
   answer?: ((answer: ServerAnswer) => void) | undefined;
 }
 
@@ -94,7 +94,7 @@ export function createOpenCalls(): OpenCalls {
       const call: OpenCall = { session, ask, stop: new AbortController(), next: createDeferred() };
       const onQuestion: AskPerson = async (question, signal) => {
         const answered = createDeferred<ServerAnswer>();
-        // Whether the client answers or nobody does, what comes next is for whoever comes then.
+        // With or without an answer, the next step of the call goes to the next request.
         call.answer = (answer) => {
           call.answer = undefined;
           call.next = createDeferred();
@@ -102,7 +102,7 @@ export function createOpenCalls(): OpenCalls {
         };
         signal.addEventListener('abort', () => call.answer?.({ action: 'cancel' }), { once: true });
         const id = randomUUID();
-        keepLatest(open, [id, call], MOST_OPEN);
+        keepLatest(open, [id, call], MAX_OPEN_CALLS);
         call.next.resolve({ question, call: id });
         return answered.promise;
       };
@@ -120,7 +120,7 @@ export function createOpenCalls(): OpenCalls {
       if (call?.session !== session) return undefined;
       call.ask = ask;
       if (answer) {
-        // Sent twice, it must not answer the next question.
+        // A repeated answer must not answer the next question.
         open.delete(id);
         call.answer?.(answer);
       }
@@ -146,7 +146,7 @@ function createDeferred<T>(): Deferred<T> {
   const promise = new Promise<T>((...both) => {
     [resolve, reject] = both;
   });
-  // Nobody may wait for it.
+  // Without a waiting request, a rejection must not be unhandled.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

@@ -19,7 +19,7 @@ const ARRANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: 
 
 const ownCallSchema = callInputSchema.pick({ tool: true, arguments: true });
 
-/** For a model to read, which pays for each answer: how a match came about is in the telemetry. */
+/** Short, for a model that pays for each token; the telemetry has the reasons of each match. */
 const foundSchema = searchOutputSchema.extend({
   matches: z.array(searchOutputSchema.shape.matches.element.omit({ score: true, why_matched: true })),
 });
@@ -74,7 +74,7 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
       'Calls a tool that tool_enable made callable, where you do not have a tool of its name yourself. Its arguments are ' +
       'described in the answer of tool_enable.',
     input: ownCallSchema,
-    // Nothing is known of the tool that will be called: hints as of one that may do anything.
+    // The called tool is not known: these hints allow anything.
     hints: { readOnlyHint: false, destructiveHint: true },
     handle: (input, call) => call.callTool(input),
   });

@@ -1,4 +1,4 @@
-/** Requests of 2026-07-28 over HTTP: each is answered by itself, in the name of its own caller, and leaves nothing behind. */
+/** Requests of MCP 2026-07-28 over HTTP: each is stateless and has its own caller. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { classifyInboundRequest, createMcpHandler, type ServerEventBus } from '@modelcontextprotocol/server';
@@ -18,19 +18,19 @@ export interface McpExchange {
   caller: Caller | undefined;
 }
 
-export interface StatelessEndpointParts extends McpParts {
-  /** Most requests that only listen at a time, of all and of one user. */
+interface StatelessEndpointParts extends McpParts {
+  /** Most concurrent listening requests, in all and of one user. */
   most: { all: number; ofUser: number };
 }
 
-export interface StatelessEndpoint {
+interface StatelessEndpoint {
   /** Answers the request, also when it is refused. */
   handle(exchange: McpExchange): Promise<void>;
-  /** Cuts what listens, lets what runs end until the signal fires. */
+  /** Ends listening requests at once, and lets the others run until the signal fires. */
   close(signal?: AbortSignal): Promise<void>;
 }
 
-/** Whether a request is of a revision with sessions. */
+/** Whether a request uses a revision with sessions. */
 export function isSessionful({ request, body }: Pick<McpExchange, 'request' | 'body'>): boolean {
   const { method = '', headers } = request;
   if (method !== 'POST' || body === undefined) return true;
@@ -48,7 +48,7 @@ function headerOf(value: string | string[] | undefined): string | undefined {
 
 const LISTEN = 'subscriptions/listen';
 
-/** For work that never fails: waits for it, and no longer than until the signal fires. */
+/** Waits for work that never fails, at most until the signal fires. */
 export async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   await (signal ? orAborted(work, signal).catch(() => undefined) : work);
 }
@@ -65,7 +65,7 @@ export function createStatelessEndpoint({ most, ...parts }: StatelessEndpointPar
   const opened = new Set<Open>();
   const onError = reportTo(parts.logger);
 
-  /** Of one request: what is always on for its own caller, and nobody else's tools. */
+  /** For one request: changes of the tools that are always on for its caller. */
   function busFor(asker: Asker): ServerEventBus {
     return {
       publish() {},

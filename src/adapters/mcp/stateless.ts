@@ -1,6 +1,6 @@
 /**
- * Winnow to clients of 2026-07-28, whose requests stand by themselves. The list of tools depends on nothing but who asks:
- * Winnow's own tools, and those that are always on. What a client enables belongs to a session that it names by a handle.
+ * Serves clients of MCP 2026-07-28, whose requests are stateless. The list of tools depends on the caller alone: Winnow's
+ * own tools, and those that are always on. Enabled tools belong to a session that the client names by a handle.
  */
 import {
   type CallToolRequest,
@@ -23,30 +23,30 @@ import { type OwnAnswer, type ToolCall, withHandle } from './own-tool.js';
 import { renderTool } from './render-tool.js';
 import { createOpenCalls } from './server-questions.js';
 
-export interface StatelessOptions {
-  /** The client's own person may decide on approvals, where the policy lets them. Default: false. */
+interface StatelessOptions {
+  /** The client's own person may decide on approvals, if the policy lets them. Default: false. */
   asksPerson?: boolean | undefined;
-  /** Told of the client with its first request. Default: nobody is. */
+  /** Called with the client's first request. Default: no call. */
   onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
 }
 
-export interface Stateless {
-  /** To be connected to a transport; one of its own for each, since each has its own asker. */
+interface Stateless {
+  /** Connect it to a transport of its own, since each server has its own asker. */
   serverFor(asker: Asker): { readonly server: Server; idle(): Promise<void> };
-  /** Tells each time that this asker would be shown other tools. @returns a function that ends it */
+  /** Calls back whenever this asker's list of tools has changed. @returns a function that ends it */
   watch(asker: Asker, onChange: () => void): () => void;
-  /** Cancels calls whose client has been asked something and has not come again. */
+  /** Cancels calls that wait for an answer of their client. */
   cancel(): void;
-  /** The same, and ends the sessions whose handles were given here; nothing else may run any more. */
+  /** The same, and ends the sessions that were opened here. Call it when no work runs any more. */
   end(): Promise<void>;
 }
 
-/** What clients may keep: tools change by policy and catalogue alone, of which those who listen are told. */
+/** Clients may cache the list: only policy and catalogue change it, and listening clients are notified. */
 const LIST_TTL_MS = 60_000;
-/** What the server says of itself changes with its configuration. */
+/** The description of the server changes only with its configuration. */
 const DISCOVER_TTL_MS = 3_600_000;
 
-/** In the `_meta` of a call: the session, which has no place in the arguments of a tool that is always on. */
+/** In the `_meta` of a call: the session, for tools that are always on, whose arguments have no field for it. */
 const SESSION_KEY = 'winnow/session';
 const handleSchema = z.object({ session: z.string().min(1).max(128).optional() });
 
@@ -59,7 +59,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
   const handles = createHandles({ router, turnPauseMs: options.turnPauseMs, onError: report });
   const taken = new Set(own.tools.keys());
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, ...byHandle, byHandle: true }));
-  let isTold = false;
+  let isClientReported = false;
 
   async function startingTools({ owner }: Asker) {
     const tools = await router.startingTools(owner);
@@ -97,7 +97,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
     }
   }
 
-  /** In the session that is named, or in a new one, which the answer names where there is a reason to come again. */
+  /** Uses the named session or a new one, which the answer names if there is a reason to return. */
   function within(asker: Asker, named: Named, work: (session: string) => Promise<OwnAnswer>): Promise<OwnAnswer> {
     const answerIn = async (session: string) => {
       const answer = await work(session);
@@ -129,8 +129,8 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
         requestState: { verify: readState },
       });
       const track = <T>(asked: Asked, work: Promise<T>): Promise<T> => {
-        if (!isTold) onClient?.({ canAskPerson: canAskPerson(capabilitiesOf(asked)) });
-        isTold = true;
+        if (!isClientReported) onClient?.({ canAskPerson: canAskPerson(capabilitiesOf(asked)) });
+        isClientReported = true;
         running.add(work);
         return work.finally(() => running.delete(work));
       };
@@ -142,7 +142,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
           answering.traced(params.name, mcpReq, () => call(params, { asker, asked: mcpReq })),
         ),
       );
-      answering.handOn(server, asker.owner.user);
+      answering.forward(server, asker.owner.user);
       return {
         server,
         async idle() {
@@ -157,7 +157,7 @@ export function createStateless(parts: McpParts, { asksPerson = false, onClient 
       return router.onToolsChange(() => {
         known = known.then(async (before) => {
           const now = await look().catch(onUnknown);
-          // What could not be looked at may be another.
+          // A failed look counts as a change.
           if (now === undefined || now !== before) onChange();
           return now;
         });

@@ -1,4 +1,4 @@
-/** The HTTP API as this page asks it. A failure is a value: a problem document, or what stands for one where none came. */
+/** The page's client of the HTTP API. A failure is a value: a problem document, or a substitute if none arrived. */
 
 /** @import { Problem } from '../../http/problem.ts' */
 
@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const failed = (code, detail = '') => ({ ok: false, failure: { code, detail, issues: [] } });
 
 /**
- * What stands before the server, such as a proxy, has errors of its own form.
+ * A proxy in front of the server may answer errors in its own form.
  * @param {unknown} value @param {Response} response @returns {{ok: false, failure: Failure}}
  */
 function refused(value, { status, statusText }) {
@@ -24,7 +24,7 @@ function refused(value, { status, statusText }) {
   return { ok: false, failure: { code, detail, issues } };
 }
 
-/** The proof is kept as long as the tab is open. */
+/** Keeps the proof until the tab closes. */
 export function createApi() {
   let proof = readProof();
 
@@ -59,7 +59,7 @@ export function createApi() {
     },
 
     /**
-     * With `onEvent` what happens is told as it happens.
+     * `onEvent` receives events while the server works.
      * @template T @param {string} line @param {AskOptions} [options] @returns {Promise<Answer<T>>}
      */
     async ask(line, options = {}) {
@@ -82,7 +82,7 @@ export function createApi() {
 /** @template T @typedef {{readonly value: T | undefined, readonly failure: Failure | undefined, read(): Promise<void>}} Reading */
 
 /**
- * What a page shows of one answer: read when the page opens, and gone where it can't be read.
+ * One answer that a page shows: read when the page opens, and gone if it can't be read.
  * @template T @param {Pick<import('./app.js').Console, 'api' | 'update'>} console @param {() => string} lineOf @returns {Reading<T>}
  */
 export function createReading({ api, update }, lineOf) {
@@ -97,7 +97,7 @@ export function createReading({ api, update }, lineOf) {
     async read() {
       const line = lineOf();
       const read = /** @type {Answer<T>} */ (await api.ask(line));
-      // Meanwhile the page may ask for something else.
+      // Meanwhile the page may have asked for something else.
       if (line === lineOf()) answer = read;
       update();
     },

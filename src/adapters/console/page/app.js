@@ -1,4 +1,4 @@
-/** Starts the console: which page is open stands in the address behind `#`, and one function draws all of it anew. */
+/** Starts the console: the address names the open page behind `#`, and one function redraws everything. */
 import { nothing, render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
@@ -14,17 +14,17 @@ import { chosenLanguage, keepLanguage, loadWords } from './words.js';
 /** @import { Word, Words } from './words.js' */
 
 /**
- * What a page gets. `view` is what stands behind the `?` of the address.
+ * What a page gets. `view` holds the parameters behind the `?` of the address.
  * @typedef {object} Console
  * @property {Api} api
  * @property {Words} t
  * @property {Record<string, string>} view
- * @property {() => void} update Draws the page anew.
+ * @property {() => void} update Redraws the page.
  * @property {(view: Record<string, string>) => void} show Changes the address to this view of the same page.
  * @property {(operation: string) => boolean} has Whether this server has an operation of this name.
  */
 /**
- * One page as a value in a list. It is created once; `enter` is called each time that it is opened or its view changes.
+ * One page as a value in a list. It is created once; `enter` runs each time that it is opened or its view changes.
  * @typedef {object} Page
  * @property {string} name In the address.
  * @property {Word} title
@@ -44,7 +44,7 @@ const PAGES = [
   indexPage,
   policyPage,
 ];
-/** Between two looks at what waits, while the page is visible. */
+/** Between polls, while the page is visible. */
 const POLL_MS = 5_000;
 
 /** @param {HTMLElement} root */
@@ -70,7 +70,7 @@ async function start(root) {
   const createPages = () => PAGES.map((page) => ({ ...page, ...page.create(consoleOf(page)) }));
   let pages = createPages();
 
-  /** The view is that of the page which is open: to the others, which may look at what waits, it says nothing. @param {Page} page @returns {Console} */
+  /** The view belongs to the open page; other pages, which may poll too, get an empty one. @param {Page} page @returns {Console} */
   function consoleOf({ name }) {
     return Object.create(shared, { view: { get: () => (current()?.name === name ? readAddress().view : {}) } });
   }
@@ -100,7 +100,7 @@ async function start(root) {
     poll();
   }
 
-  /** Whoever comes next finds nothing of the one before: in the pages, their fields and the address. */
+  /** Clears pages, fields and address, so that the next person sees nothing of the one before. */
   function forget() {
     pages = createPages();
     history.replaceState(null, '', `#${readAddress().name}`);
@@ -126,7 +126,7 @@ async function start(root) {
   async function poll() {
     if (document.visibilityState !== 'visible') return;
     if (isUnreachable || operations.size === 0) await readOperations();
-    // What tells of what waits does so from every page.
+    // Pages with a badge poll even while another page is open.
     await Promise.all(shown().map((page) => (page.badge || page === current() ? page.poll?.() : undefined)));
     update();
   }

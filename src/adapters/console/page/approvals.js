@@ -10,9 +10,9 @@ import { parseObject, renderFailure } from './shell.js';
 /** @import { Console, Page } from './app.js' */
 /** @import { Words } from './words.js' */
 
-/** What became of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
+/** The outcome of a decision. @typedef {{isDone: boolean, text: string, issues: readonly string[]}} Outcome */
 
-const MOST = 200;
+const LIMIT = 200;
 
 /** @type {Page} */
 export const approvalsPage = { name: 'approvals', title: 'approvals', needs: 'listApprovals', create: createApprovals };
@@ -23,7 +23,7 @@ function createApprovals(console) {
   let pending = /** @type {readonly Approval[]} */ ([]);
   let shown = /** @type {readonly Approval[]} */ ([]);
   let failure = /** @type {Failure | undefined} */ (undefined);
-  /** Why the last decision was not taken: it stays until the next one, or until somebody signs in. */
+  /** Why the last decision failed: shown until the next one, or until a person signs in. */
   let undecided = /** @type {Failure | undefined} */ (undefined);
   let isSending = false;
   const outcomes = /** @type {Map<string, Outcome>} */ (new Map());
@@ -32,7 +32,7 @@ function createApprovals(console) {
   const stateShown = () => console.view.state ?? 'pending';
 
   /** @param {string} state @returns {Promise<Answer<{approvals: Approval[]}>>} */
-  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(MOST) })}`);
+  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(LIMIT) })}`);
 
   async function read() {
     const state = stateShown();
@@ -50,7 +50,7 @@ function createApprovals(console) {
     [shown, undecided] = [[], undefined];
     outcomes.clear();
     editing.clear();
-    // What stood there before must not be clicked on while others come.
+    // Clears the old entries, so that no click hits them while others load.
     update();
     read();
   }
@@ -63,7 +63,7 @@ function createApprovals(console) {
     const edited =
       what !== 'refuse' && editing.has(approval.id) ? parseObject(String(given.get('arguments'))) : undefined;
     if (what !== 'refuse' && editing.has(approval.id) && !edited)
-      return tell(approval, { isDone: false, text: t('not_an_object'), issues: [] });
+      return report(approval, { isDone: false, text: t('not_an_object'), issues: [] });
     const by = api.proof.name || 'operator';
     const body = {
       by: { user: by },
@@ -78,7 +78,7 @@ function createApprovals(console) {
     undecided = answer.ok ? undefined : answer.failure;
     if (!answer.ok) return update();
     const { value } = answer;
-    tell(
+    report(
       approval,
       value.ok
         ? {
@@ -96,7 +96,7 @@ function createApprovals(console) {
   }
 
   /** @param {Approval} approval @param {Outcome} outcome */
-  function tell(approval, outcome) {
+  function report(approval, outcome) {
     outcomes.set(approval.id, outcome);
     update();
   }
@@ -129,8 +129,8 @@ function createApprovals(console) {
           renderApproval(approval, {
             t,
             isSending,
-            // Of more than were read nobody can tell here: the server says it when somebody decides.
-            isGone: pending.length < MOST && !pending.some(({ id }) => id === approval.id),
+            // Unknown if there are more than were read: then the server refuses the decision.
+            isGone: pending.length < LIMIT && !pending.some(({ id }) => id === approval.id),
             isEdited: editing.has(approval.id),
             outcome: outcomes.get(approval.id),
             onDecide: (form, what) => decide(approval, form, what),
@@ -148,7 +148,7 @@ function createApprovals(console) {
 }
 
 /**
- * What is on the page stays in its place, decided or not, and what is new comes below: no click meets the button of another.
+ * Entries keep their place, decided or not, and new ones come below, so that no click hits the wrong button.
  * @param {readonly Approval[]} before @param {readonly Approval[]} now @returns {Approval[]}
  */
 function inTheirPlaces(before, now) {
@@ -208,7 +208,7 @@ function renderApproval(approval, { t, isSending, isGone, isEdited, outcome, onD
   </li>`;
 }
 
-/** Every step, and which of them the grant does not cover. @param {NonNullable<Approval['plan']>} plan @param {Words} t */
+/** All steps, and which of them the grant does not cover. @param {NonNullable<Approval['plan']>} plan @param {Words} t */
 const renderPlan = ({ steps, goal }, t) => html`<p class="query">${goal}</p>
   ${renderGraph(steps, { t, goal })}
   <ol>${steps.map(

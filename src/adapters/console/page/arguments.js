@@ -1,10 +1,10 @@
-/** Arguments of a call: each with its value and where it comes from; where it differs from last time, also what it was. */
+/** Arguments of a call: each with its value and its source; if it differs from last time, also the earlier value. */
 import { diffWordsWithSpace } from 'diff';
 import { html } from '../../../page/format.js';
 
 /** @import { Words } from './words.js' */
 
-/** Nobody gave such a value in so many words. */
+/** Sources of values that no person gave literally. */
 const DOUBTED = ['unknown', 'composed'];
 
 /**
@@ -31,13 +31,13 @@ export function renderArguments(values, { t, sourceOf, differences = [] }) {
   })}</ul>`;
 }
 
-/** Comparing takes the square of what differs, and it is done at every drawing. */
-const MOST_WORK = { maxEditLength: 200, timeout: 20 };
+/** Comparing takes quadratic time in the differences, and every redraw does it. */
+const MAX_WORK = { maxEditLength: 200, timeout: 20 };
 
-/** Two values as texts, word by word; whole where that takes long. @param {unknown} before @param {unknown} now */
+/** Two values as texts, compared by words; shown whole if that takes too long. @param {unknown} before @param {unknown} now */
 export function renderDifference(before, now) {
   const [one, other] = [before, now].map((value) => textOf(value, 2));
-  const parts = diffWordsWithSpace(one ?? '', other ?? '', MOST_WORK) ?? [
+  const parts = diffWordsWithSpace(one ?? '', other ?? '', MAX_WORK) ?? [
     { value: one, added: false, removed: true },
     { value: other, added: true, removed: false },
   ];
@@ -46,7 +46,7 @@ export function renderDifference(before, now) {
   )}</code>`;
 }
 
-/** A text stands without quotation marks where it can be taken for nothing else. @param {unknown} value @param {number} [indent] */
+/** A text has no quotation marks unless it could be mistaken for another value. @param {unknown} value @param {number} [indent] */
 function textOf(value, indent) {
   const isPlain = typeof value === 'string' && value.trim() === value && value !== '' && !isJson(value);
   return isPlain ? value : (JSON.stringify(value, null, indent) ?? '');

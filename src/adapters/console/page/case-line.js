@@ -1,11 +1,11 @@
-/** A result as a case for `winnow eval`: what came out becomes what is expected, for a person to look at and mend. */
+/** A result as a case for `winnow eval`: the output becomes the expectation, for a person to review and correct. */
 
 /** @import { PlanResult, Plan } from '../../../core/result.ts' */
 
 /** A reference of a plan: its step, and the path in its result, for example `.code`. */
 export const REFERENCE = /\$\{(s\d+)([^{}]*)\}/gu;
 
-/** Fields of a request that a case has, too. */
+/** Fields that requests and cases share. */
 const SHARED = ['history', 'entities', 'intent', 'user', 'today', 'timeZone', 'locale'];
 
 /** One line of JSON, as the files of `fixtures/cases` have it. @param {Record<string, unknown>} request @param {PlanResult} result */
@@ -23,12 +23,12 @@ function expectedOf(result) {
     return { expectedTools: tools, expectedSteps: stepsOf(result), expectedKind: kind };
   }
   if (kind === 'unplannable') return { expectedTools: [], expectedKind: kind };
-  // What is asked back about is not told: the tools that were surely chosen stand for it.
+  // A clarification does not name its tools: those that the model surely chose stand for them.
   const chosen = result.selection.tools.filter(({ via, fill }) => via === 'model' && !fill);
   return { expectedTools: chosen.map(({ name }) => name), expectedKind: kind };
 }
 
-/** A case counts its steps from nought: `${s1.code}` is `$0.code`. @param {Plan} plan */
+/** A case numbers its steps from 0: `${s1.code}` is `$0.code`. @param {Plan} plan */
 function stepsOf({ steps }) {
   const places = new Map(steps.map(({ id }, place) => [id, place]));
   return steps.map(({ tool, arguments: values }) => {

@@ -1,4 +1,4 @@
-/** What agents did: the audit, and the figures with what was learnt. Each page reads and shows one answer. */
+/** What agents did: the audit, and telemetry with learnt entries. Each page reads and shows one answer. */
 import { formatDate, formatScore, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
@@ -10,7 +10,7 @@ import { renderFailure, renderTable } from './shell.js';
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-const MOST = 500;
+const LIMIT = 500;
 
 /** @type {Page} */
 export const auditPage = {
@@ -19,10 +19,10 @@ export const auditPage = {
   needs: 'audit',
   create(console) {
     const reading = /** @type {Reading<{entries: AuditEntry[]}>} */ (
-      createReading(console, () => `GET v1/audit?${new URLSearchParams({ limit: String(MOST), ...console.view })}`)
+      createReading(console, () => `GET v1/audit?${new URLSearchParams({ limit: String(LIMIT), ...console.view })}`)
     );
 
-    /** The filters stand in the address, so that a link shows the same. @param {Event & {target: HTMLInputElement}} event */
+    /** The address holds the filters, so that a link shows the same. @param {Event & {target: HTMLInputElement}} event */
     function change({ target }) {
       const { [target.name]: _, ...view } = console.view;
       console.show(target.value ? { ...view, [target.name]: target.value } : view);
@@ -80,7 +80,7 @@ export const figuresPage = {
     const learnings = /** @type {Reading<{entries: LearntView[]}>} */ (
       createReading(console, () => 'GET v1/adaptation')
     );
-    /** Why the last decision was not taken. */
+    /** Why the last decision failed. */
     let undecided = /** @type {Failure | undefined} */ (undefined);
     const read = () => Promise.all([figures.read(), learnings.read()]);
 

@@ -1,4 +1,4 @@
-/** What the planner answered: the plan as a graph, each argument with its source, and why these tools and no others. */
+/** The planner's answer: the plan as a graph, each argument with its source, and why these tools were chosen. */
 
 import { formatDuration, formatScore, formatWhole, html } from '../../../page/format.js';
 import { drawPlan } from '../../../page/graph.js';
@@ -61,10 +61,10 @@ export const renderControl = ({ each, when }, t) => [
     html`<p>${t('only_when')} <code>${when.value}</code> ${t.of('is', when.is)} ${when.to !== undefined && html`<code>${JSON.stringify(when.to)}</code>`}</p>`,
 ];
 
-/** What the graph takes of a step. @typedef {Pick<Step, 'id' | 'tool' | 'arguments' | 'dependsOn'> & {each?: string | undefined, when?: {value: string} | undefined}} DrawnStep */
+/** The fields of a step that the graph needs. @typedef {Pick<Step, 'id' | 'tool' | 'arguments' | 'dependsOn'> & {each?: string | undefined, when?: {value: string} | undefined}} DrawnStep */
 
 /**
- * `lookOf`: how a step looks, by its id; all alike without it.
+ * `lookOf`: the look of a step, by its id. Default: all steps look alike.
  * @param {readonly DrawnStep[]} steps @param {{t: Words, goal: string, lookOf?: (id: string) => Partial<ShownStep> | undefined}} options
  */
 export const renderGraph = (steps, { t, goal, lookOf }) =>
@@ -73,7 +73,7 @@ export const renderGraph = (steps, { t, goal, lookOf }) =>
     goal || t('kind.plan'),
   )}</div>`;
 
-/** As the graph draws it, an arrow for each step before it, with the fields that it takes of it. @param {DrawnStep} step @returns {ShownStep} */
+/** For the graph: an arrow from each earlier step that it uses, with the fields that it takes. @param {DrawnStep} step @returns {ShownStep} */
 function toShown({ id, tool, arguments: values, dependsOn, each, when }) {
   const references = [...JSON.stringify([values, each, when?.value]).matchAll(REFERENCE)];
   const fieldsOf = (/** @type {string} */ from) =>
@@ -121,7 +121,7 @@ function explainTool(result, { t, whyNot: name, visible }) {
   const step = result.kind === 'plan' && result.steps.find(({ tool }) => tool === name);
   if (step) return t('why_in_step', { name, step: step.id });
   const chosen = tools.find((tool) => tool.name === name);
-  if (chosen) return t('why_handed_on', { name, why: viaOf(chosen, t) });
+  if (chosen) return t('why_passed_on', { name, why: viaOf(chosen, t) });
   const gone = dropped.find((one) => one.name === name);
   if (gone) return t('why_dropped', { name, why: t.of('dropped', gone.reason) });
   if (!visible) return t('reading');

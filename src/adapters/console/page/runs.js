@@ -1,4 +1,4 @@
-/** Runs of plans: the list, and one run with its plan as a graph, what became of each step, and what a person can do about it. */
+/** Runs of plans: the list, and one run with its plan as a graph, the state of each step, and a person's actions. */
 import { formatDate, formatDuration, formatJson, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderArguments } from './arguments.js';
@@ -17,7 +17,7 @@ import { parseObject, renderFailure, renderTable } from './shell.js';
 /** @type {Page} */
 export const runsPage = { name: 'runs', title: 'runs', needs: 'listRuns', create: createRuns };
 
-/** As the graph shows a step in this state. @type {Readonly<Record<string, Pick<ShownStep, 'state' | 'mark'>>>} */
+/** State of a step -> its look in the graph. @type {Readonly<Record<string, Pick<ShownStep, 'state' | 'mark'>>>} */
 const LOOKS = {
   done: { state: 'hit', mark: '✓' },
   failed: { state: 'missing', mark: '✗' },
@@ -27,8 +27,8 @@ const LOOKS = {
   needs_approval: { state: 'extra', mark: '…' },
   running: { state: 'extra', mark: '▸' },
 };
-/** Of a result, in characters: what is longer is a matter for programs. */
-const MOST_SHOWN = 20_000;
+/** Longest shown part of a result, in characters: longer ones are for programs. */
+const MAX_SHOWN = 20_000;
 const MASK = '[masked]';
 
 /** @param {Console} console */
@@ -40,7 +40,7 @@ function createRuns(console) {
   const one = /** @type {Reading<ShownRun>} */ (
     createReading(console, () => `GET v1/runs/${pathOf(console.view.run)}`)
   );
-  /** Ids of the runs that this page goes on with, and why that was refused. */
+  /** Ids of the runs that this page is resuming or cancelling, and why the server refused. */
   const busy = /** @type {Set<string>} */ (new Set());
   const refused = /** @type {Map<string, Failure>} */ (new Map());
 
@@ -202,6 +202,6 @@ function renderStepState(known, step, t) {
 /** @param {unknown} output @param {Words} t */
 function renderOutput(output, t) {
   const text = formatJson(output);
-  return html`<details><summary>${t('result')}</summary><pre tabindex="0" data-output>${text.slice(0, MOST_SHOWN)}</pre>
-    ${text.length > MOST_SHOWN && html`<p class="quiet">${t('cut_off', { count: formatWhole(MOST_SHOWN) })}</p>`}</details>`;
+  return html`<details><summary>${t('result')}</summary><pre tabindex="0" data-output>${text.slice(0, MAX_SHOWN)}</pre>
+    ${text.length > MAX_SHOWN && html`<p class="quiet">${t('cut_off', { count: formatWhole(MAX_SHOWN) })}</p>`}</details>`;
 }

@@ -1,4 +1,4 @@
-/** What stands around each page: the way to the others, the language, who decides; and what several pages show alike. */
+/** The frame of each page: navigation, language and sign-in; and parts that several pages share. */
 import { nothing } from 'lit-html';
 import { html } from '../../../page/format.js';
 import { chosenLanguage, LANGUAGES } from './words.js';
@@ -96,7 +96,7 @@ export const renderTable = (
     <table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>
   </div>`;
 
-/** Undefined: it is no JSON object. @param {string} text @returns {Record<string, unknown> | undefined} */
+/** Undefined: the text is no JSON object. @param {string} text @returns {Record<string, unknown> | undefined} */
 export function parseObject(text) {
   try {
     const value = JSON.parse(text);

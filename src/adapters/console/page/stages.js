@@ -1,11 +1,11 @@
-/** What happened to a request, stage by stage: the trace, with the asks and what each tool scored for them. */
+/** The trace of a request, stage by stage, with its asks and each tool's scores for them. */
 import { formatDuration, formatScore, formatWhole, html } from '../../../page/format.js';
 import { renderTable } from './shell.js';
 
 /** @import { TraceEvent } from '../../../core/result.ts' */
 /** @import { Words } from './words.js' */
 
-/** As the planner tells it where a model decides. @typedef {{ask: string, tool?: string, ranked: {name: string, lift: number, fits: number, odds: number}[]}} AskFact */
+/** As the planner reports it when a model decides. @typedef {{ask: string, tool?: string, ranked: {name: string, lift: number, fits: number, odds: number}[]}} AskFact */
 
 /** @param {readonly TraceEvent[]} events @param {Words} t */
 export function renderStages(events, t) {

@@ -1,4 +1,4 @@
-/** What is now: sessions, the index and the policy. Each page reads and shows one answer. */
+/** The current state: sessions, the index and the policy. Each page reads and shows one answer. */
 import { formatDate, formatJson, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
@@ -48,7 +48,7 @@ export const sessionsPage = {
   },
 };
 
-/** As the API tells it. @typedef {{version: string, settings: Record<string, unknown>, notes: PolicyNote[]}} PolicyView */
+/** As the API returns it. @typedef {{version: string, settings: Record<string, unknown>, notes: PolicyNote[]}} PolicyView */
 
 /** @type {Page} */
 export const policyPage = {

@@ -1,4 +1,4 @@
-/** Tools: sources, search as one types, filters, one tool with its schema, and definitions that wait for a look. */
+/** Tools: sources, search while typing, filters, one tool with its schema, and definitions that wait for review. */
 
 import { render } from 'lit-html';
 import { formatJson, formatWhole, html } from '../../../page/format.js';
@@ -11,9 +11,9 @@ import { renderFailure } from './shell.js';
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-/** What the API tells of a tool. @typedef {Pick<Tool, 'name' | 'title' | 'description' | 'category' | 'toolType' | 'risk' | 'origin' | 'inputSchema' | 'outputSchema'>} ListedTool */
+/** A tool as the API returns it. @typedef {Pick<Tool, 'name' | 'title' | 'description' | 'category' | 'toolType' | 'risk' | 'origin' | 'inputSchema' | 'outputSchema'>} ListedTool */
 
-/** What the list can be narrowed to. @type {Readonly<Record<string, Word>>} */
+/** Filters of the list. @type {Readonly<Record<string, Word>>} */
 const FILTERS = { origin: 'source', risk: 'risk', toolType: 'type', category: 'category' };
 
 /** @type {Page} */
@@ -23,7 +23,7 @@ export const toolsPage = { name: 'tools', title: 'tools', needs: 'listTools', cr
 function createTools(console) {
   const { api, update } = console;
   let tools = /** @type {readonly (ListedTool & {words: string})[]} */ ([]);
-  /** The same tools again leave the list as it stands. */
+  /** To leave the list unchanged if the server returns the same tools. */
   let lastText = '';
   let held = /** @type {readonly HeldTool[]} */ ([]);
   let accepted = /** @type {Set<string>} */ (new Set());
@@ -51,7 +51,7 @@ function createTools(console) {
   }
 
   /**
-   * By its id what was looked at is taken, and no later definition. It stays in its place, so that no click meets another.
+   * The id accepts the reviewed definition and no later one. It keeps its place, so that no click hits another.
    * @param {HeldTool} one
    */
   async function accept({ id }) {
@@ -71,7 +71,7 @@ function createTools(console) {
   return {
     enter() {
       if (isRead && console.view.tool !== undefined) return;
-      // What stood there before must not be clicked on while others come.
+      // Clears the old entries, so that no click hits them while others load.
       [held, accepted] = [[], new Set()];
       update();
       read();
@@ -99,15 +99,15 @@ function createTools(console) {
 const wordsOf = ({ name, title = '', description, category = '' }) =>
   [name, title, description, category].join('\n').toLowerCase();
 
-/** Each row is made once; of thousands only those are touched that a filter takes away or brings back. */
+/** Makes each row once. Of thousands of rows, a filter touches only those that it removes or adds. */
 function createList() {
   const element = Object.assign(document.createElement('ol'), { className: 'tools' });
   let rows = /** @type {Map<string, HTMLElement>} */ (new Map());
   let last = { tools: /** @type {readonly ListedTool[]} */ ([]), language: '', key: '' };
   let shown = /** @type {readonly ListedTool[]} */ ([]);
 
-  /** In the order of all tools, as what stands there already is. @param {readonly HTMLElement[]} wanted */
-  function stand(wanted) {
+  /** Rows, wanted and present, have the order of all tools. @param {readonly HTMLElement[]} wanted */
+  function place(wanted) {
     const staying = new Set(wanted);
     for (const row of /** @type {HTMLElement[]} */ ([...element.children])) if (!staying.has(row)) row.remove();
     let next = element.firstElementChild;
@@ -119,7 +119,7 @@ function createList() {
 
   return {
     element,
-    /** Of the list as it was shown last. */
+    /** The address of the list as last shown. */
     get address() {
       return `#tools?${last.key}`;
     },
@@ -133,7 +133,7 @@ function createList() {
       }
       if (isOther || last.key !== key) {
         shown = findTools(tools, view);
-        stand(shown.flatMap(({ name }) => rows.get(name) ?? []));
+        place(shown.flatMap(({ name }) => rows.get(name) ?? []));
       }
       last = { tools, language, key };
       return shown;
@@ -152,7 +152,7 @@ function createRow({ name, title, description, category, risk }, t) {
   return row;
 }
 
-/** All words must be there. @param {readonly (ListedTool & {words: string})[]} tools @param {Record<string, string>} view */
+/** Tools that contain all words. @param {readonly (ListedTool & {words: string})[]} tools @param {Record<string, string>} view */
 function findTools(tools, { q = '', ...filters }) {
   const terms = q.toLowerCase().split(/\s+/u).filter(Boolean);
   const narrowed = Object.entries(filters).filter(([name]) => name in FILTERS);

@@ -1,4 +1,4 @@
-/** Try: type a request, watch the stages as they happen, and see the plan with the reasons for all of it. */
+/** Try: type a request, watch its stages, and see the plan with its reasons. */
 
 import { html } from '../../../page/format.js';
 import { toCaseLine } from './case-line.js';
@@ -16,7 +16,7 @@ export const tryPage = { name: 'try', title: 'try', needs: 'plan', create: creat
 /** @param {Console} console */
 function createTry(console) {
   const { api, update } = console;
-  /** As it is typed; undefined: what the address says. */
+  /** The typed text; undefined: the request of the address. */
   let draft = /** @type {string | undefined} */ (undefined);
   let more = '{}';
   let moreIssue = '';
@@ -43,7 +43,7 @@ function createTry(console) {
     asked = { message, ...fields };
     console.show({ message });
     const answer = /** @type {import('./api.js').Answer<PlanResult>} */ (
-      await api.ask('POST v1/plan', { body: asked, signal: stop.signal, onEvent: (event) => tell(stop, event) })
+      await api.ask('POST v1/plan', { body: asked, signal: stop.signal, onEvent: (event) => addStage(stop, event) })
     );
     running = undefined;
     if (answer.ok) result = answer.value;
@@ -52,7 +52,7 @@ function createTry(console) {
   }
 
   /** @param {AbortController} stop @param {unknown} event */
-  function tell(stop, event) {
+  function addStage(stop, event) {
     if (stop !== running) return;
     stages = [...stages, /** @type {TraceEvent} */ (event)];
     update();
@@ -60,7 +60,7 @@ function createTry(console) {
 
   const cancel = () => running?.abort();
 
-  /** A browser lends the clipboard to pages of this machine, or behind TLS. */
+  /** Browsers allow the clipboard only to pages of this machine, or over TLS. */
   async function copy() {
     copied = await navigator.clipboard.writeText(JSON.stringify(result, null, 2)).then(
       () => true,
@@ -77,7 +77,7 @@ function createTry(console) {
     URL.revokeObjectURL(url);
   }
 
-  /** Which tools there are is read when somebody asks why one of them was not taken. @param {string} name */
+  /** Reads the visible tools when a person first asks why one was not chosen. @param {string} name */
   async function explain(name) {
     whyNot = name;
     update();
@@ -114,7 +114,7 @@ function createTry(console) {
   }
 
   return {
-    /** A link with a request takes the place of what was typed. */
+    /** A link with a request replaces the typed text. */
     enter() {
       if (console.view.message !== undefined) draft = undefined;
     },

@@ -1,14 +1,14 @@
 /** The words of the page in the reader's language; each language is a data file. */
 
 /** @typedef {keyof typeof import('./words.en.json')} Word */
-/** Names of the API (`via`, `risk`, …) have words of the form `via.model`; without one they stand as they are. */
+/** Names of the API (`via`, `risk`, …) have words of the form `via.model`; without one the name itself is shown. */
 /** @typedef {((word: Word, values?: Record<string, unknown>) => string) & {of(group: string, name: string | undefined): string, names(group: string): string[]}} Words */
 
-/** Each in its own words. */
+/** Each language in its own words. */
 export const LANGUAGES = { en: 'English', zh: '中文' };
 const KEPT = 'winnow-language';
 
-/** Chosen before, else of the browser. @returns {keyof typeof LANGUAGES} */
+/** The language chosen before, else that of the browser. @returns {keyof typeof LANGUAGES} */
 export function chosenLanguage() {
   const wanted = [localStorage.getItem(KEPT) ?? '', ...navigator.languages].map((name) => name.slice(0, 2));
   return wanted.find((name) => name in LANGUAGES) === 'zh' ? 'zh' : 'en';

@@ -1,4 +1,4 @@
-/** What was learnt from use, over HTTP. Operators see and decide on all of it; a person sees and takes back their own. */
+/** Learnt entries over HTTP. Operators see and decide on all; a person sees and reverts their own. */
 import { z } from 'zod';
 import { learntQuerySchema } from '../../../agents/adaptation/adaptation.js';
 import { explainEntry, idOfEntry, type LearntEntry, learntEntrySchema } from '../../../agents/adaptation/entry.js';
@@ -13,7 +13,7 @@ import { type Route, route } from './route.js';
 const BASE = '/v1/adaptation';
 const learntViewSchema = learntEntrySchema.extend({
   id: z.string(),
-  explanation: z.string().describe('For whom, what, and on which evidence.'),
+  explanation: z.string().describe('Whom it concerns, what was learnt, and on which evidence.'),
 });
 export type LearntView = z.infer<typeof learntViewSchema>;
 const listSchema = z.object({ entries: z.array(learntViewSchema).describe('By level, subject, kind and key.') });
@@ -21,7 +21,7 @@ const DECISION = { name: 'LearntDecision', schema: refuseInputSchema.pick({ by: 
 const VIEW = { name: 'LearntEntry', schema: learntViewSchema };
 
 export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Route[] {
-  /** Another's entry looks like none. */
+  /** @throws WinnowError `not_found`, also for another person's entry */
   async function visible(id: string, caller: Caller | undefined): Promise<LearntEntry> {
     const entry = await adaptation.find(id);
     if (isOperator(caller) || isOf(entry, caller)) return entry;
@@ -33,7 +33,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'GET',
       path: BASE,
       operationId: 'listLearnt',
-      summary: 'What was learnt from use: of all for operators, else from your own',
+      summary: 'What was learnt from use: of all users for operators, else from your own',
       query: learntQuerySchema,
       answer: { name: 'LearntList', schema: listSchema },
       async handle({ query, caller }) {
@@ -45,9 +45,9 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'POST',
       path: `${BASE}/learn`,
       operationId: 'learn',
-      summary: 'Look at use anew, as it happens now and then by itself; for operators',
+      summary: 'Learn from use now, as the server does from time to time; for operators',
       isForOperators: true,
-      answer: { name: 'Learnt', schema: z.object({ entries: z.int().describe('That are new or have changed.') }) },
+      answer: { name: 'Learnt', schema: z.object({ entries: z.int().describe('Number of new and changed entries.') }) },
       handle: () => adaptation.learn(),
     }),
     route({
@@ -62,7 +62,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'POST',
       path: `${BASE}/:id/approve`,
       operationId: 'approveLearnt',
-      summary: 'Let a proposal have its effect; for operators, and never for the person from whose use it comes',
+      summary: 'Approve a proposal; for operators, and never for the person from whose use it comes',
       isForOperators: true,
       description: BY,
       needsProof: true,
@@ -75,7 +75,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'POST',
       path: `${BASE}/:id/revert`,
       operationId: 'revertLearnt',
-      summary: 'Refuse a proposal, or take the effect of an entry away; it is not learnt again',
+      summary: 'Refuse a proposal, or end the effect of an entry; it is not learnt again',
       description: BY,
       body: DECISION,
       withCaller: withDecider,
@@ -87,7 +87,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       method: 'DELETE',
       path: `${BASE}/:id`,
       operationId: 'removeLearnt',
-      summary: 'Forget an entry with what was decided on it; it may be learnt again',
+      summary: 'Remove an entry with the decision on it; it may be learnt again',
       answer: VIEW,
       async handle({ id, caller }) {
         const entry = await visible(id, caller);

@@ -1,9 +1,9 @@
-/** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
+/** Adds the endpoints for agents to the server. Each route parses and answers its requests. */
 import type { FastifyInstance } from 'fastify';
 import type { Agents } from '../../../agents/agents.js';
 import { accountOf } from '../../../agents/contracts.js';
 import { WinnowError } from '../../../core/errors.js';
-import { type AnswerWork, leavingOf } from '../answer-work.js';
+import { type AnswerWork, disconnectSignalOf } from '../answer-work.js';
 import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
@@ -12,11 +12,11 @@ import { KEY_HEADERS, type Once } from './idempotency.js';
 import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
-import type { Raw, Route } from './route.js';
+import type { RawRequest, Route } from './route.js';
 import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
-export interface AgentRouteParts extends Pick<Agents, 'metrics'> {
+interface AgentRouteParts extends Pick<Agents, 'metrics'> {
   routes: readonly Route[];
   answerWork: AnswerWork;
   gate: Gate;
@@ -43,7 +43,7 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, ...parts
   for (const route of routes) addRoute(app, route, parts);
   const operation = {
     operationId: 'metrics',
-    summary: 'Figures for Prometheus, as they happen in this process',
+    summary: 'Metrics of this process for Prometheus',
     answerType: 'text/plain',
   };
   app.get('/metrics', { config: { operation } }, async (_request, reply) => {
@@ -71,7 +71,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
       const { body, query, identity } = request;
       const raw = { id: request.params.id ?? '', body, query, identity };
       reply.code(route.status ?? 200);
-      const respond = (call: Pick<Raw, 'signal' | 'onEvent'>) =>
+      const respond = (call: Pick<RawRequest, 'signal' | 'onEvent'>) =>
         once(request, reply, { signal: call.signal, hasEffect: true }, (signal) =>
           route.respond({ ...raw, ...call, signal }),
         );
@@ -80,7 +80,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
           event: route.streams.event,
           run: respond,
         });
-      const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
+      const signal = AbortSignal.any([disconnectSignalOf(reply), stop.signal]);
       const work = () => respond({ signal, onEvent: () => {} });
       const answer = await (route.takesPlace ? gate.run(accountOf(identity.caller), work) : work());
       if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);

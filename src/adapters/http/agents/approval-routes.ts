@@ -1,4 +1,4 @@
-/** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
+/** Approvals over HTTP. Deciding needs a proven identity; a caller sees what they requested or may decide on. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
 import { isApprover } from '../../../agents/approvals/deciding.js';
@@ -19,17 +19,17 @@ import { type Route, route } from './route.js';
 
 const BASE = '/v1/approvals';
 const requestSchema = requestApprovalInputSchema.extend({
-  session: z.string().min(1).max(128).describe('In which the call will be made.'),
+  session: z.string().min(1).max(128).describe('The session of the later call.'),
 });
 const OUTCOME = { name: 'ApprovalResult', schema: approvalOutputSchema };
 const listSchema = z.object({ approvals: z.array(approvalSchema).describe('Newest first.') });
-export const BY = 'The caller decides, with a token of their own; the operator of this machine names in `by` who does.';
+export const BY = 'The caller decides, with their own token. The operator of this machine names the decider in `by`.';
 
 export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
   const { approvals } = router;
   const approvers = () => policy().settings.approvals.approvers;
   const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller ?? {}, approvers());
-  /** Another's approval looks like none, also to who would decide on it. */
+  /** Undefined also for an approval that the caller may not see. */
   async function visible(id: string, caller: Caller | undefined): Promise<Approval | undefined> {
     const approval = await approvals.get(id);
     return approval && (seesAll(caller) || approval.user === caller?.user) ? approval : undefined;
@@ -40,10 +40,10 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       method: 'POST',
       path: BASE,
       operationId: 'requestApproval',
-      summary: 'Ask ahead for the approval of exactly this call, without making it',
+      summary: 'Request the approval of exactly this call in advance, without making it',
       description:
-        'Asking again for the same call gives the same approval, with its state. What could never be allowed, or needs no ' +
-        'approval, is answered 200 with `ok: false`, a code, why, and what to do next.',
+        'Asking again for the same call returns the same approval, with its state. A call that can never be allowed, or needs ' +
+        'no approval, gets 200 with `ok: false`, a code, the reason, and what to do next.',
       body: { name: 'ApprovalRequest', schema: requestSchema },
       answer: OUTCOME,
       status: 201,
@@ -78,8 +78,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       method: 'POST',
       path: `${BASE}/:id/grant`,
       operationId: 'grantApproval',
-      summary: 'Let the call be made: once, or for equal calls of the session',
-      description: `${BY} With \`arguments\` the call may be made with these alone; the asker finds them in \`granted\`.`,
+      summary: 'Allow the call: once, or for equal calls of the session',
+      description: `${BY} With \`arguments\` the call may use these alone; the requester finds them in \`granted\`.`,
       needsProof: true,
       body: { name: 'GrantRequest', schema: grantInputSchema },
       withCaller: withDecider,
@@ -103,7 +103,7 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
   ];
 }
 
-/** Who asks decides; whom the operator's own program names has its rights. @throws WinnowError `invalid_request` */
+/** The caller decides. A decider named by the operator's own program acts as operator. @throws WinnowError `invalid_request` */
 export function withDecider(body: unknown, caller: Caller | undefined): unknown {
   if (!isFields(body)) return body;
   if (caller) return { ...body, by: caller };

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a request that its client sends twice, for example after a lost connection, is done once. */
+/** `Idempotency-Key`: the server runs a request once, even if its client repeats it, for example after a lost connection. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeptAnswers } from '../../../agents/kept-answers.js';
 import { WinnowError } from '../../../core/errors.js';
@@ -7,13 +7,13 @@ import type { Stop } from '../graceful-stop.js';
 export const KEY_HEADER = 'idempotency-key';
 export const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_TEXT =
-  'Yours for this request, up to 255 characters, for example a UUID. The same request with the same key is done once, and ' +
-  `its answer is given again with \`${REPLAYED_HEADER}: true\`, for a day at least. What was refused leaves the key free. ` +
-  'Another request with the key gets 422; 409 while the first one runs, or where it broke off with unknown outcome.';
+  'Your key for this request, up to 255 characters, for example a UUID. The same request with the same key runs once, and ' +
+  `its answer is repeated with \`${REPLAYED_HEADER}: true\`, for a day at least. A refused request leaves the key free. ` +
+  'Another request with the key gets 422; 409 while the first one runs, or if it broke off with unknown outcome.';
 export const KEY_HEADERS = { [KEY_HEADER]: KEY_TEXT };
 const KEY = /^[\x21-\x7e]{1,255}$/u;
 
-/** Does the work, or gives its earlier answer again. Without a key, `signal` ends the work. */
+/** Does the work, or returns its earlier answer. Without a key, `signal` ends the work. */
 export type Once = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export type Once = (
 ) => Promise<unknown>;
 
 /**
- * With a key the work goes on when the client leaves, since it will come back for the answer; a stop waits for it.
+ * Work with a key continues when its client disconnects, since the client will retry; a graceful stop waits for it.
  *
  * @param answers undefined: the server keeps no answers, and a key is refused
  */
@@ -35,7 +35,7 @@ export function createOnce(app: FastifyInstance, answers: KeptAnswers | undefine
     if (!answers) throw unusable('this server keeps no answers; leave the header out');
     const key = keyOf(request);
     const owner = identity.caller?.user;
-    // Who may do less than at first does not get what they were answered then.
+    // With the identity, so that a caller who has lost rights does not get the earlier answer.
     const asked = { owner, key, request: { method, url, body, identity }, hasEffect };
     const doing = answers.once(asked, () => work(stop.signal));
     running.add(doing);

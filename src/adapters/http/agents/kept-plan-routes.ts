@@ -1,4 +1,4 @@
-/** Plans that a user keeps under a name, over HTTP: always the caller's own, as private tools are. */
+/** Plans that a user keeps under a name, over HTTP. Like private tools they are always the caller's own. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
 import { keepPlanSchema, keptPlanSchema } from '../../../agents/kept-plans.js';
@@ -26,9 +26,9 @@ export function keptPlanRoutes({ keptPlans, plans }: Pick<Agents, 'keptPlans' | 
       method: 'POST',
       path: BASE,
       operationId: 'keepPlan',
-      summary: 'Keep a plan under a name, or put it in the place of the one that you read',
+      summary: 'Keep a plan under a name, or replace the version that you read',
       description:
-        'It is checked against the tools that you see today. A secret argument has to be an input: no secret is kept. ' +
+        'Winnow checks it against the tools that you see today. A secret argument must be an input: no secret is kept. ' +
         'POST /v1/plans/run runs it by its name, with the inputs of that run.',
       body: { name: 'KeepPlanRequest', schema: keepPlanSchema.extend(ofUserSchema.shape) },
       answer: KEPT,
@@ -50,8 +50,8 @@ export function keptPlanRoutes({ keptPlans, plans }: Pick<Agents, 'keptPlans' | 
       operationId: 'requestPlanApproval',
       summary: 'Ask for the approval of a kept plan as a whole, with these inputs',
       description:
-        'POST /v1/plans/run takes its id as `approval`, once. Steps whose arguments are all shown then ask no more; those ' +
-        'that take values of results ask when these are known. Another plan, input, policy or definition makes all ask.',
+        'POST /v1/plans/run takes its id as `approval`, once. Steps whose arguments are all shown then need no approval; those ' +
+        'that use results ask once these are known. After a change of plan, input, policy or definition all steps ask.',
       body: { name: 'PlanApprovalRequest', schema: planApprovalInputSchema },
       answer: { name: 'ApprovalResult', schema: approvalOutputSchema },
       status: 201,

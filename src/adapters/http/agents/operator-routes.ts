@@ -1,4 +1,4 @@
-/** What is about all users: the audit and the figures of telemetry. For operators; a user sees their own figures. */
+/** Policy, audit, telemetry, index, definitions and rules over HTTP. For operators; a user sees their own telemetry. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
 import { type Definitions, heldToolSchema } from '../../../agents/definitions.js';
@@ -17,10 +17,10 @@ import { type Route, route } from './route.js';
 
 const policyViewSchema = z.object({
   version: z.string().describe('Approvals are bound to it.'),
-  settings: z.record(z.string(), z.unknown()).describe('As the policy file has them, with all defaults.'),
+  settings: z.record(z.string(), z.unknown()).describe('The settings of the policy file, with all defaults.'),
   notes: z
     .array(z.object({ level: z.enum(['problem', 'unchecked']), message: z.string() }))
-    .describe('What of it is without effect on the tools of now.'),
+    .describe('Parts of the policy without effect on the current tools.'),
 });
 const trailSchema = z.object({ entries: z.array(auditEntrySchema).describe('Newest first.') });
 
@@ -45,7 +45,7 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       path: '/v1/audit',
       operationId: 'audit',
       summary: 'What was asked, decided and done; for operators',
-      // It tells what is denied from what does not exist, which a caller must not learn.
+      // It distinguishes denied tools from missing ones, which a caller must not learn.
       isForOperators: true,
       query: auditQuerySchema,
       answer: { name: 'AuditTrail', schema: trailSchema },
@@ -55,7 +55,7 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
       method: 'GET',
       path: '/v1/telemetry',
       operationId: 'telemetry',
-      summary: 'How well discovery works, in figures; of all users for operators, else your own',
+      summary: 'Metrics of discovery: of all users for operators, else your own',
       query: telemetryQuerySchema,
       answer: { name: 'TelemetryReport', schema: telemetryReportSchema },
       handle({ query, caller }) {
@@ -67,18 +67,18 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
   ];
 }
 
-// The index of tools over HTTP: its state, reading the catalogue and building anew, and its way to another process. For operators.
+// The index of tools over HTTP: its state, rebuild, export and import.
 
 const rebuildInputSchema = z.strictObject({ weights: givenWeightsSchema.optional() });
 const rebuiltSchema = indexStatusSchema.extend({
-  catalog: catalogReloadSchema.optional().describe('What became of the sources; absent where they are fixed.'),
+  catalog: catalogReloadSchema.optional().describe('The result of reading the sources; absent if they are fixed.'),
 });
 const exportQuerySchema = z.strictObject({
-  level: z.enum(SNAPSHOT_LEVELS).default('meta').describe('meta: what it was made of; full: the index itself, too.'),
-  max_bytes: z.int().min(1).max(DEFAULT_MAX_SNAPSHOT_BYTES).optional().describe('A larger full one becomes meta.'),
+  level: z.enum(SNAPSHOT_LEVELS).default('meta').describe('meta: what it was built from; full: also the index itself.'),
+  max_bytes: z.int().min(1).max(DEFAULT_MAX_SNAPSHOT_BYTES).optional().describe('A larger full snapshot becomes meta.'),
 });
 const SNAPSHOT = { name: 'IndexSnapshot', schema: snapshotSchema };
-/** For what stands around the index in the body. */
+/** For the fields around the index in the body. */
 const ENVELOPE_BYTES = 1_048_576;
 
 export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'>): Route[] {
@@ -96,12 +96,12 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
       method: 'POST',
       path: '/v1/index/rebuild',
       operationId: 'rebuildIndex',
-      summary: 'Read the catalogue anew and build the index of it; for operators',
+      summary: 'Reload the catalogue and rebuild the index; for operators',
       isForOperators: true,
       description:
-        'Answers when the index has settled; searches are answered by the last one meanwhile. A source that can not be read ' +
-        'keeps the tools that it gave before, and is listed under `catalog.kept`. `weights` are kept in the store: they hold ' +
-        'after a restart, and within seconds for all servers on it, before those of the configuration.',
+        'Answers when the index has settled; meanwhile searches use the previous one. A source that can not be read keeps ' +
+        'its earlier tools, and is listed under `catalog.kept`. The store keeps `weights`: they override the configuration, ' +
+        'also after a restart, and within seconds on all servers that share the store.',
       body: { name: 'RebuildIndexRequest', schema: rebuildInputSchema },
       answer: { name: 'RebuiltIndex', schema: rebuiltSchema },
       handle: ({ body, caller }) => rebuild({ weights: body.weights, by: caller?.user }),
@@ -120,9 +120,9 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
       method: 'POST',
       path: '/v1/index/snapshot',
       operationId: 'importIndex',
-      summary: 'Take over an index that was built elsewhere, if it is of the same tools and weights; for operators',
+      summary: 'Import an index that was built elsewhere, if it has the same tools and weights; for operators',
       isForOperators: true,
-      body: { name: 'IndexSnapshotInput', schema: z.unknown().describe('As GET /v1/index/snapshot answers it.') },
+      body: { name: 'IndexSnapshotInput', schema: z.unknown().describe('As GET /v1/index/snapshot returns it.') },
       bodyLimitBytes: DEFAULT_MAX_SNAPSHOT_BYTES + ENVELOPE_BYTES,
       answer: { name: 'ImportedIndex', schema: importedIndexSchema },
       handle: ({ body }) => index.importSnapshot(body),
@@ -130,11 +130,11 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
   ];
 }
 
-// Definitions of tools that wait until somebody has looked. For operators.
+// Tool definitions that wait for an operator's review.
 
 const CHANGES = '/v1/tools/changes';
 const acceptSchema = z.strictObject({
-  ids: z.array(z.string()).min(1).optional().describe('As the list has them. Default: all that wait, unseen.'),
+  ids: z.array(z.string()).min(1).optional().describe('Ids from the list. Default: all that wait, unseen.'),
 });
 
 export function definitionRoutes(definitions: Definitions): Route[] {
@@ -143,7 +143,7 @@ export function definitionRoutes(definitions: Definitions): Route[] {
       method: 'GET',
       path: CHANGES,
       operationId: 'listToolChanges',
-      summary: 'New and changed definitions of sources that are not trusted: they wait for a look; for operators',
+      summary: 'New and changed definitions from untrusted sources, which wait for review; for operators',
       isForOperators: true,
       answer: { name: 'ToolChanges', schema: z.object({ held: z.array(heldToolSchema) }) },
       handle: async () => ({ held: [...(await definitions.held())] }),
@@ -152,7 +152,7 @@ export function definitionRoutes(definitions: Definitions): Route[] {
       method: 'POST',
       path: `${CHANGES}/accept`,
       operationId: 'acceptToolChanges',
-      summary: 'Take definitions that were looked at; for operators',
+      summary: 'Accept reviewed definitions; for operators',
       isForOperators: true,
       needsProof: true,
       body: { name: 'AcceptRequest', schema: acceptSchema },
@@ -164,12 +164,12 @@ export function definitionRoutes(definitions: Definitions): Route[] {
   ];
 }
 
-// The rules of selection over HTTP: those in force, and those that operators keep here. For operators.
+// Selection rules over HTTP: those in force, and those that operators keep here.
 
 const RULES = '/v1/rules';
 const { name, ...fields } = ruleSchema.shape;
-/** What it adds is looked at where it is kept. */
-const bodySchema = z.strictObject({ ...fields, name: name.optional().describe('As in the path; may be left out.') });
+/** `rules.put` checks it in full. */
+const bodySchema = z.strictObject({ ...fields, name: name.optional().describe('Optional; the same as in the path.') });
 
 export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
   return [
@@ -177,7 +177,7 @@ export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
       method: 'GET',
       path: RULES,
       operationId: 'listRules',
-      summary: 'The rules of selection that are in force, and where each is from; for operators',
+      summary: 'The selection rules in force, and where each is from; for operators',
       isForOperators: true,
       answer: { name: 'RuleList', schema: ruleListSchema },
       handle: () => rules.list(),
@@ -186,11 +186,11 @@ export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
       method: 'PUT',
       path: `${RULES}/:id`,
       operationId: 'putRule',
-      summary: 'Keep a rule under its name, in the place of the one of that name; for operators',
+      summary: 'Keep a rule under its name, or replace the one of that name; for operators',
       isForOperators: true,
       description:
-        'It counts from the next request on, after the rules of the catalogue; their names are taken. A name that no tool ' +
-        'has is taken as a catalogue file takes it, adds nothing, and is listed under `unknownTools`.',
+        'It applies from the next request on, after the rules of the catalogue, whose names it can not use. As in a ' +
+        'catalogue file, a name that no tool has adds nothing; it is listed under `unknownTools`.',
       body: { name: 'RuleRequest', schema: bodySchema },
       answer: { name: 'Rule', schema: listedRuleSchema },
       handle: ({ id, body, caller }) => rules.put(body, { name: id, by: caller?.user }),

@@ -1,13 +1,13 @@
-/** Whose things are meant where they are always one user's own: with a gateway the caller's, also for an operator. */
+/** The owner of private things. With a gateway it is always the caller, also for an operator. */
 import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { WinnowError } from '../../../core/errors.js';
 
 export const ofUserSchema = z.strictObject({
-  user: z.string().min(1).max(256).optional().describe('Whose; counts only where no gateway says who asks.'),
+  user: z.string().min(1).max(256).optional().describe('The owner; counts only if no gateway names the caller.'),
 });
 
-/** @throws WinnowError `invalid_request` where nobody is named */
+/** @throws WinnowError `invalid_request` if no user is named */
 export function ownerOf(caller: Caller | undefined, named: string | undefined): string {
   const owner = caller ? caller.user : named;
   if (owner !== undefined) return owner;

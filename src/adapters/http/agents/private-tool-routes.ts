@@ -1,4 +1,4 @@
-/** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
+/** A user's own tools over HTTP. With a gateway they are always the caller's; even operators can't use another's. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
 import { privateEntrySchema } from '../../../agents/private-tools.js';
@@ -17,7 +17,7 @@ const toolSchema = listedToolSchema.extend({
   origin: z.string(),
 });
 const addedSchema = toolSchema.extend({
-  notes: z.array(z.string()).describe('What of the entry is without effect: keys that are a slip in a known one.'),
+  notes: z.array(z.string()).describe('Parts of the entry without effect: misspelt keys.'),
 });
 
 export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>): Route[] {
@@ -35,10 +35,10 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
       method: 'POST',
       path: BASE,
       operationId: 'addPrivateTool',
-      summary: 'Add a tool that only you see, or put it in the place of your own one of that name',
+      summary: 'Add a tool that only you see, or replace your own one of that name',
       description:
-        'It is found, planned with and listed for you alone, under its name behind `my__`. What it says of its scope and ' +
-        'origin does not count, and what would call a server is refused. It can be ' +
+        'Only you can find, list and plan with it, under its name behind `my__`. Its own scope and origin are ignored, and a ' +
+        'tool that would call a server is refused. It can be ' +
         'called if it is a skill with instructions: functions, servers and secrets of the system run no private tool.',
       body: { name: 'PrivateToolRequest', schema: addSchema },
       answer: { name: 'PrivateTool', schema: addedSchema },
@@ -63,7 +63,7 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
   ];
 }
 
-/** Only what is described: `metadata` may be anything. */
+/** Only the fields of the schema: `metadata` may hold anything. */
 function toView(tool: Tool): z.infer<typeof toolSchema> {
   return toolSchema.parse(tool);
 }

@@ -1,4 +1,4 @@
-/** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
+/** One endpoint for agents as data. It defines both the server's route and its part of the OpenAPI document. */
 import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { parseInput } from '../../../core/parse.js';
@@ -8,36 +8,36 @@ import type { Named, Operation } from '../openapi.js';
 
 interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `:id` for the one parameter that a path may have. */
+  /** A path has at most one parameter, `:id`. */
   readonly path: string;
   readonly answer: Named;
   readonly status?: 200 | 201;
-  /** Of an answer with `ok: false`. Default: as any other. */
+  /** Status of an answer with `ok: false`. Default: that of any answer. */
   readonly refusedStatus?: 200;
-  /** It is about all users: to others than operators there is no such thing. Default: false. */
+  /** It concerns all users: callers who are no operators get `not_found`. Default: false. */
   readonly isForOperators?: boolean;
-  /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
+  /** It decides for others: the unproven word of a local program is not enough. Default: false. */
   readonly needsProof?: boolean;
-  /** It may wait for a model, and so takes a place of `server.concurrency`, as all that streams. Default: false. */
+  /** It may wait for a model, so it takes a place of `server.concurrency`, like streamed work. Default: false. */
   readonly takesPlace?: boolean;
-  /** Longest body, in bytes. Default: that of the server. */
+  /** Longest body, in bytes. Default: the server's limit. */
   readonly bodyLimitBytes?: number;
 }
 
-/** A request as it came. */
-export interface Raw {
-  /** Of the path; empty where it has none. */
+/** A request before parsing. */
+export interface RawRequest {
+  /** From the path; empty if the path has none. */
   readonly id: string;
   readonly body: unknown;
   readonly query: unknown;
   readonly identity: Identity;
-  /** Fires when the client leaves, and when a server that stops waits no longer. */
+  /** Fires when the client disconnects, and at the time limit of a stopping server. */
   readonly signal: AbortSignal;
-  /** Of work that is streamed. */
+  /** Receives the events of streamed work. */
   readonly onEvent: (event: unknown) => void;
 }
 
-export interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent'> {
+interface Asked<Body, Query> extends Pick<RawRequest, 'id' | 'signal' | 'onEvent'> {
   readonly body: Body;
   readonly query: Query;
   /** Undefined: the operator's own program asks. */
@@ -47,7 +47,7 @@ export interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent
 interface Spec<Body extends z.ZodType, Query extends z.ZodType> extends Description {
   readonly body?: Named<Body>;
   readonly query?: Query;
-  /** Puts who asks into the body before it is parsed. */
+  /** Adds the caller to the body before it is parsed. */
   readonly withCaller?: (body: unknown, caller: Caller | undefined) => unknown;
   readonly handle: (asked: Asked<z.output<Body>, z.output<Query>>) => unknown;
 }
@@ -56,7 +56,7 @@ export interface Route extends Description {
   readonly body?: Named;
   readonly query?: z.ZodType;
   /** @throws WinnowError `invalid_request`, or what the work throws */
-  respond(raw: Raw): Promise<unknown>;
+  respond(raw: RawRequest): Promise<unknown>;
 }
 
 export function route<Body extends z.ZodType, Query extends z.ZodType>({
@@ -73,7 +73,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
       return handle({
         ...raw,
         caller,
-        // Many clients send no body where all of it is optional.
+        // Many clients send no body if all its fields are optional.
         body: parsed(spec.body?.schema, withCaller(body ?? {}, caller)),
         query: parsed(spec.query, withNumbers(query, numbers)),
       });
@@ -86,11 +86,11 @@ const NEEDS_PROOF =
   '(its file stands in the log of the server) or one of your own.';
 
 function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unknown): z.output<Schema> {
-  // A route without a schema does not look at what it would describe.
+  // A route without a schema ignores its input.
   return schema ? parseInput(schema, input) : (undefined as z.output<Schema>);
 }
 
-/** The fields that a query schema wants as numbers: a query itself is text. */
+/** Numeric fields of a query schema; their values arrive as text. */
 function numbersOf(schema: z.ZodType | undefined): ReadonlySet<string> {
   const { properties = {} } = schema ? z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) : {};
   const isNumber = (field: unknown) => ['integer', 'number'].includes(Object(field).type);

@@ -1,4 +1,4 @@
-/** Plans run over HTTP, whole or as a stream of what happens to each step; and what became of runs. */
+/** Plan runs over HTTP: run a plan, with a whole answer or a stream of step events, and read runs. */
 import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { planRunEventSchema, planRunSchema } from '../../../agents/runs/plan-run.js';
@@ -30,7 +30,7 @@ export function runRoutes(plans: PlanRuns): Route[] {
       method: 'POST',
       path: '/v1/plans/runs/:id/resume',
       operationId: 'resumePlan',
-      summary: 'Go on with a run that waited for an approval, failed, was cancelled or broke off',
+      summary: 'Resume a run that waited for an approval, failed, was cancelled or broke off',
       body: { name: 'ResumePlanRequest', schema: resumePlanInputSchema },
       answer: ANSWER,
       streams: STREAMS,
@@ -41,7 +41,7 @@ export function runRoutes(plans: PlanRuns): Route[] {
       path: '/v1/plans/runs/:id/cancel',
       operationId: 'cancelRun',
       summary: 'Stop a run: its steps end, no more begin, and it can be resumed',
-      description: 'Of several servers on one store, the one that runs it takes this; the others answer 409.',
+      description: 'If several servers share a store, only the one that runs it can cancel it; the others answer 409.',
       answer: SHOWN,
       handle: ({ id, ...ask }) => plans.cancel(id, ask),
     }),
@@ -61,7 +61,7 @@ export function runRoutes(plans: PlanRuns): Route[] {
       method: 'GET',
       path: `${BASE}/:id`,
       operationId: 'getRun',
-      summary: 'A run with its plan, what became of each step, and what it waits for',
+      summary: 'A run with its plan, the state of each step, and what it waits for',
       description: 'Secrets in arguments and results are not kept, and are shown masked.',
       answer: SHOWN,
       async handle({ id, caller }) {
@@ -73,7 +73,6 @@ export function runRoutes(plans: PlanRuns): Route[] {
   ];
 }
 
-/** Another's run looks like none. */
 function isVisible({ user }: ShownRun, caller: Caller | undefined): boolean {
   return isOperator(caller) || (user !== undefined && user === caller?.user);
 }

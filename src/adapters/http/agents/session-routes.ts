@@ -54,7 +54,7 @@ export function sessionRoutes(router: Router): Route[] {
       method: 'GET',
       path: `${BASE}/:id`,
       operationId: 'getSession',
-      summary: 'Its turn, and what is enabled for how many turns',
+      summary: 'A session: its turn, and which tools are enabled for how many turns',
       answer: SESSION,
       handle: ({ id, ...ask }) => router.session(id, ask),
     }),
@@ -62,7 +62,7 @@ export function sessionRoutes(router: Router): Route[] {
       method: 'DELETE',
       path: `${BASE}/:id`,
       operationId: 'endSession',
-      summary: 'End the session with all that is enabled in it',
+      summary: 'End the session and disable its tools',
       answer: SESSION,
       handle: ({ id, ...ask }) => router.endSession(id, ask),
     }),
@@ -70,7 +70,7 @@ export function sessionRoutes(router: Router): Route[] {
       method: 'POST',
       path: `${BASE}/:id/turns`,
       operationId: 'beginTurn',
-      summary: 'Begin the next turn: what was enabled for turns that are over, ends',
+      summary: 'Begin the next turn and disable tools whose turns are over',
       answer: SESSION,
       handle: ({ id, ...ask }) => router.beginTurn(id, ask),
     }),
@@ -84,7 +84,7 @@ function agentRoutes(router: Router): Route[] {
       method: 'POST',
       path: `${BASE}/:id/search`,
       operationId: 'searchTools',
-      summary: 'tool_search: find tools by what they should do',
+      summary: 'tool_search: find tools by what they do',
       takesPlace: true,
       body: { name: 'SearchRequest', schema: searchInputSchema },
       answer: { name: 'SearchResult', schema: searchOutputSchema },
@@ -103,7 +103,7 @@ function agentRoutes(router: Router): Route[] {
       method: 'POST',
       path: `${BASE}/:id/disable`,
       operationId: 'disableTools',
-      summary: 'tool_disable: take them away again',
+      summary: 'tool_disable: disable tools',
       body: { name: 'DisableRequest', schema: disableInputSchema },
       answer: { name: 'DisableResult', schema: disableOutputSchema },
       handle: ({ id, body, ...ask }) => router.disable(id, body, ask),
@@ -121,9 +121,8 @@ function agentRoutes(router: Router): Route[] {
       method: 'POST',
       path: `${BASE}/:id/call`,
       operationId: 'callTool',
-      summary: 'Call a tool, if the policy lets it',
-      description:
-        'A call that is refused, or a tool that fails, is answered with `ok: false`, a code, why, and what to do next.',
+      summary: 'Call a tool, if the policy allows it',
+      description: 'A refused call or a failing tool gets `ok: false`, a code, the reason, and what to do next.',
       body: { name: 'CallRequest', schema: callInputSchema },
       answer: { name: 'CallResult', schema: callResultSchema },
       handle: ({ id, body, ...ask }) => router.call(id, body, ask),
@@ -131,7 +130,7 @@ function agentRoutes(router: Router): Route[] {
   ];
 }
 
-/** The operator's own program may open a session for anybody. */
+/** The operator's own program may open a session for any user. */
 function withOwner(body: unknown, caller: Caller | undefined): unknown {
   return caller && isFields(body) ? { ...body, user: caller.user, roles: caller.roles } : body;
 }

@@ -1,4 +1,4 @@
-/** The door of the server: pages stay outside but for those named, bodies are JSON, and each request below `/v1` or `/mcp` has a caller. */
+/** Access control: refuses foreign web pages, demands JSON bodies, and identifies callers below `/v1` and `/mcp`. */
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WinnowError } from '../../../core/errors.js';
@@ -19,15 +19,15 @@ declare module 'fastify' {
 export interface AuthOptions {
   /** Default: programs of this machine are trusted, all others refused. */
   authenticate?: Authenticate | undefined;
-  /** Names under which the server is reached, without ports. Default: those of this machine; any where callers prove who they are. */
+  /** The server's host names, without ports. Default: those of this machine; any name if callers prove who they are. */
   hostNames?: readonly string[] | undefined;
-  /** Pages of these origins may ask, with a proof of who they are. Default: none. */
+  /** Origins whose pages may send requests, with proof of identity. Default: none. */
   cors?: { readonly origins: readonly string[] } | undefined;
 }
 
 const METRICS_PATH = '/metrics';
 
-/** What it throws, the error handler of the server answers. @throws WinnowError `invalid_option` */
+/** The server's error handler answers refused requests. @throws WinnowError `invalid_option` */
 export function addAuth(app: FastifyInstance, options: AuthOptions): void {
   const { authenticate = createAuthenticate() } = options;
   const origins = options.cors?.origins ?? [];
@@ -38,7 +38,7 @@ export function addAuth(app: FastifyInstance, options: AuthOptions): void {
     const page = guard(isLinkToPage(request) ? { host: request.headers.host } : request.headers);
     if (page !== undefined) throw new WinnowError('forbidden', page);
   });
-  // Between the two: a page can read why it was not let in, and one from elsewhere is not even told what it might ask.
+  // Between the two: an allowed page can read why it was refused, and others don't learn what is allowed.
   if (origins.length > 0) app.register(cors, { ...CORS, origin: [...origins] });
   app.after(() => addCallers(app, authenticate));
 }
@@ -46,7 +46,7 @@ export function addAuth(app: FastifyInstance, options: AuthOptions): void {
 const PAGES_NEED_PROOF =
   'server.cors: pages may ask only where each caller proves who they are. Set auth, or leave it out.';
 
-/** Without cookies: a proof is a header that the page itself sends. */
+/** Without cookies: the page itself sends its proof as a header. */
 const CORS = {
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   allowedHeaders: ['authorization', 'content-type', KEY_HEADER, REQUEST_ID_HEADER],
@@ -56,11 +56,11 @@ const CORS = {
 
 function addCallers(app: FastifyInstance, authenticate: Authenticate): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Here and not in a handler for unknown paths: that would read and judge the body first.
+    // A later hook answers unknown paths; a handler would parse the body first.
     if (request.is404) return;
     const isForOperators = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;
     if (!isOfCallers(request) && !isForOperators) return;
-    // Between caller and server none may keep it for another: who asks need not stand in the headers that caches know.
+    // Shared caches must not store it: they may not know the header that identifies the caller.
     reply.header('cache-control', 'no-store');
     demandJson(request);
     request.identity = await authenticate(request.raw);
@@ -68,25 +68,25 @@ function addCallers(app: FastifyInstance, authenticate: Authenticate): void {
   });
 }
 
-/** Undefined: any, since who asks is proven whatever the name. */
+/** Undefined: any name, since callers prove who they are. */
 export function allowedHosts({ authenticate, hostNames }: AuthOptions): readonly string[] | undefined {
   const takesAny = authenticate?.isOpen === false && hostNames === undefined;
   return takesAny ? undefined : [...LOOPBACK_HOSTS, ...(hostNames ?? [])];
 }
 
-/** A link on any page, for example in a chat, may open a page: it holds no data, and nobody can put it into a frame. */
+/** Any page, for example a chat, may link to the console: it holds no data and can't be framed. */
 function isLinkToPage({ routeOptions: { config }, headers }: FastifyRequest): boolean {
   return config.isPage === true && headers['sec-fetch-dest'] === 'document' && headers.origin === undefined;
 }
 
-/** By its route, since one path can be written in many ways. What is about the service itself is for anyone. */
+/** By its route, since one path can be written in many ways. Endpoints of the service itself are open. */
 function isOfCallers({ routeOptions: { url } }: FastifyRequest): boolean {
   return url?.startsWith('/v1/') === true || url === MCP_PATH;
 }
 
 /**
- * Also without a body: a page can send all other types without asking ahead. A DELETE is always asked for ahead by a
- * browser, and most clients send none with it.
+ * Also without a body: a page can send all other types without a CORS preflight. Browsers send a preflight for every
+ * DELETE, and most clients send no type with it.
  */
 function demandJson({ method, headers }: FastifyRequest): void {
   if (method !== 'POST' && method !== 'PUT') return;

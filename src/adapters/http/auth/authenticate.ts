@@ -1,6 +1,6 @@
 /**
- * Who asks, proven once for every path: by a token, by a gateway that knows a secret, or, on a server without any of
- * these, by being a program on this machine.
+ * Identifies the caller, for every path: by a token, by a gateway's secret, or, on a server without these, as a program
+ * on this machine.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -10,15 +10,15 @@ import { WinnowError } from '../../../core/errors.js';
 import { parseInput } from '../../../core/parse.js';
 
 export const USER_HEADER = 'x-winnow-user';
-/** Names with commas in between; counts only beside the user's header. */
+/** Comma-separated names; counts only beside the user's header. */
 export const ROLES_HEADER = 'x-winnow-roles';
-/** The secret that a gateway shares with the server; only then its headers count. */
+/** The secret that a gateway shares with the server; its headers count only with it. */
 export const GATEWAY_HEADER = 'x-winnow-gateway';
 
 export interface Identity {
   /** Undefined: the operator's own program. */
   readonly caller: Caller | undefined;
-  /** By a token or a gateway's secret. False: a program on this machine says so, which is not enough to approve. */
+  /** By a token or a gateway's secret. False: only a local program claims it, which is not enough to approve. */
   readonly isProven: boolean;
 }
 
@@ -29,20 +29,20 @@ export interface StaticToken {
 }
 
 export interface AuthParts {
-  /** Who sends it is the operator of this machine, and may speak for the user in `x-winnow-user`. Default: none. */
+  /** Its sender is the operator of this machine, and may act for the user in `x-winnow-user`. Default: none. */
   operatorToken?: string | undefined;
   /** Default: none. */
   tokens?: readonly StaticToken[] | undefined;
-  /** Who a JSON Web Token names; `createVerifyJwt` makes one. Default: none is taken. */
+  /** Returns the caller that a JSON Web Token names, as `createVerifyJwt` does. Default: no such token is accepted. */
   verifyJwt?: ((token: string) => Promise<Caller>) | undefined;
-  /** Default: no gateway is believed. */
+  /** Default: no gateway is trusted. */
   gatewaySecret?: string | undefined;
 }
 
 export interface Authenticate {
-  /** @throws WinnowError `unauthenticated`, `invalid_request` for headers that say nothing clear */
+  /** @throws WinnowError `unauthenticated`, `invalid_request` for ambiguous headers */
   (request: Pick<IncomingMessage, 'headersDistinct' | 'socket'>): Promise<Identity>;
-  /** A program on this machine needs no proof, since callers could not give any. */
+  /** Whether a program on this machine needs no proof, since callers have no way to give one. */
   readonly isOpen: boolean;
 }
 
@@ -94,7 +94,7 @@ export function unauthenticated(message: string, cause?: unknown): WinnowError {
   return new WinnowError('unauthenticated', message, { cause });
 }
 
-/** Undefined: nobody is named. @throws WinnowError `invalid_request` */
+/** Undefined: the headers name no user. @throws WinnowError `invalid_request` */
 function namedIn(headers: Headers): Caller | undefined {
   const user = single(headers, USER_HEADER);
   const roles = single(headers, ROLES_HEADER);
@@ -109,7 +109,7 @@ function namedIn(headers: Headers): Caller | undefined {
   });
 }
 
-/** A gateway that appends to what its client sent must not be read as one that says two things, or nothing. */
+/** Refuses repeated and empty headers: a gateway may have appended its value to its client's. */
 function single(headers: Headers, name: string): string | undefined {
   const values = headers[name];
   if (!values) return undefined;
@@ -129,13 +129,13 @@ function bearerOf(headers: Headers): string | undefined {
   return token;
 }
 
-/** In a time that says nothing of how much is right. */
+/** Compares in constant time. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** By which a proxy on this machine tells that it speaks for somebody else. */
+/** Headers by which a proxy on this machine marks forwarded requests. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
 const THROUGH_PROXY =
   'The request came through a proxy, and who is behind it is not known: name auth.tokens, auth.jwt or auth.gateway in the ' +
@@ -145,12 +145,12 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Undefined: a Unix socket or a request that was injected, which nobody else reaches. */
+/** Undefined: a Unix socket or an injected request, which no other machine can reach. */
 function isOfThisMachine(address: string | undefined): boolean {
   return address === undefined || LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Node hands over the bytes of a header one a character; names of users may be in any script. */
+/** Node decodes headers as Latin-1, but names of users may be in any script. */
 function decode(name: string, header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));

@@ -7,15 +7,15 @@ import { parse } from '../../../core/parse.js';
 import { unauthenticated } from './authenticate.js';
 
 export const jwtSettingsSchema = z.strictObject({
-  issuer: z.string().min(1).describe('As `iss` of the tokens says it.'),
-  audience: z.string().min(1).describe('As `aud` of the tokens says it, for example the address of this server.'),
+  issuer: z.string().min(1).describe('The claim `iss` of its tokens.'),
+  audience: z.string().min(1).describe('The claim `aud` of its tokens, for example the address of this server.'),
   jwksUrl: z.url().describe('Where the issuer publishes its keys.'),
   userClaim: z.string().min(1).default('sub').describe('The claim that names the user.'),
-  rolesClaim: z.string().min(1).default('roles').describe('A list of names, or one text with spaces between them.'),
+  rolesClaim: z.string().min(1).default('roles').describe('The claim with the roles: a list, or a text with spaces.'),
 });
-export type JwtSettings = z.output<typeof jwtSettingsSchema>;
+type JwtSettings = z.output<typeof jwtSettingsSchema>;
 
-/** Those with a public key: a secret that checks a token could also make one. */
+/** With public keys only: a shared secret that verifies a token could also sign one. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -29,12 +29,12 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Between the clocks of issuer and server, in seconds. */
+/** Allowed difference between the clocks of issuer and server, in seconds. */
 const CLOCK_TOLERANCE = 5;
 
 /**
- * @param keys default: those that the issuer publishes, read again when an unknown one is named
- * @returns a function that says whom a token names; it throws WinnowError `unauthenticated`, and `overloaded` while the
+ * @param keys default: the issuer's published keys, read again when a token names an unknown one
+ * @returns a function from a token to its caller; it throws WinnowError `unauthenticated`, and `overloaded` while the
  *   keys can't be read
  */
 export function createVerifyJwt(settings: JwtSettings, keys?: JWTVerifyGetKey): (token: string) => Promise<Caller> {
@@ -66,7 +66,7 @@ async function verify(
   }
 }
 
-/** All else is about the issuer's server. */
+/** Other errors concern the issuer's server. */
 function isOfToken(error: unknown): error is Error {
   const isOfKeys = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
   return error instanceof errors.JOSEError && !isOfKeys && error.code !== 'ERR_JOSE_GENERIC';

@@ -1,7 +1,7 @@
 /**
- * Keeps web pages away. A page whose name was bound to this machine's address (DNS rebinding) carries its own name in
- * Host and Origin; one that sends from elsewhere says so in Origin and in Sec-Fetch-Site, which no page can leave out.
- * The specification of MCP demands the check of Origin for Streamable HTTP.
+ * Refuses foreign web pages. A page that uses DNS rebinding sends its own name in Host and Origin; a cross-origin request
+ * shows in Origin and Sec-Fetch-Site, which no page can leave out. The MCP specification demands the check of Origin for
+ * Streamable HTTP.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -9,17 +9,17 @@ export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::
 
 export interface PageGuardOptions {
   /**
-   * Names without ports that a request may be sent to. Undefined: any name, for a server that asks every caller for a
-   * proof of who they are.
+   * Host names, without ports, that requests may use. Undefined: any name, for a server where every caller proves who
+   * they are.
    */
   allowedHosts: readonly string[] | undefined;
-  /** Pages of other places that may ask, for example `https://app.example`. Default: none. */
+  /** Other origins whose pages may send requests, for example `https://app.example`. Default: none. */
   origins?: readonly string[] | undefined;
 }
 
-export type PageGuard = (headers: IncomingHttpHeaders) => string | undefined;
+type PageGuard = (headers: IncomingHttpHeaders) => string | undefined;
 
-/** @returns a function that says why a request is refused, or undefined */
+/** @returns a function that returns why a request is refused, or undefined */
 export function createPageGuard({ allowedHosts, origins = [] }: PageGuardOptions): PageGuard {
   const allowed = allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase()));
   const named = new Set([...(allowed ?? [])].filter((host) => !LOOPBACK_HOSTS.includes(host)));

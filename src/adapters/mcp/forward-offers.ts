@@ -1,36 +1,36 @@
 /**
- * Resources, templates, prompts and completions of the MCP servers behind Winnow, handed on to its clients. Each stands
- * under the name of its server, so that two servers can't take each other's place; contents stay as they came.
+ * Forwards resources, templates, prompts and completions of the MCP servers behind Winnow to its clients. Names carry the
+ * name of their server, so that no server can replace another's; contents stay unchanged.
  */
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerCapabilities } from '@modelcontextprotocol/server';
 import type { McpOfferRequest, McpOffers } from '../../agents/sandbox/executors/offers.js';
 import { prefixOf } from '../../core/catalog/sources/mcp-server.js';
 
-export interface HandOnParts {
-  /** Of now: servers change with the configuration. */
+interface ForwardParts {
+  /** The current servers, which change with the configuration. */
   readonly offers: () => McpOffers | undefined;
-  /** Of the client. */
+  /** The client's user. */
   readonly user: string | undefined;
-  /** Told of a server that gives nothing. */
+  /** Called for a server whose list fails. */
   readonly onFailure: (server: string, reason: string) => void;
 }
 
-export const HANDED_ON: ServerCapabilities = { resources: {}, prompts: {}, completions: {} };
+export const FORWARDED: ServerCapabilities = { resources: {}, prompts: {}, completions: {} };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `winnow://notes/` before the address that the server gives; a template stays one. */
+/** Put before the server's own address, for example `winnow://notes/`; a template stays a template. */
 const schemeOf = (server: string) => `winnow://${encodeURIComponent(server)}/`;
 
-/** Answers what clients ask besides tools. The server must have the capabilities `HANDED_ON`. */
-export function handOn(server: Server, { offers, user, onFailure }: HandOnParts): void {
+/** Answers requests that do not concern tools. The server must have the capabilities `FORWARDED`. */
+export function forwardOffers(server: Server, { offers, user, onFailure }: ForwardParts): void {
   async function askOne(name: string, request: McpOfferRequest, signal: AbortSignal): Promise<Fields> {
     const offered = await offers()?.ask(name, request, { signal, user });
     if (offered?.ok) return offered.result;
     throw new ProtocolError(ProtocolErrorCode.InternalError, offered?.reason ?? 'There are no MCP servers.');
   }
 
-  /** Of all servers side by side; one that fails does not take the others along. */
+  /** Asks all servers in parallel; one that fails does not affect the others. */
   async function listAll(
     method: McpOfferRequest['method'],
     key: string,
@@ -49,7 +49,7 @@ export function handOn(server: Server, { offers, user, onFailure }: HandOnParts)
     return { [key]: (await Promise.all(lists)).flat() };
   }
 
-  /** Whose it is, and what the server itself calls it. */
+  /** The server, and the server's own name for it. */
   function find(given: string, startOf: (server: string) => string): { name: string; own: string } {
     const name = offers()
       ?.servers()
@@ -92,12 +92,12 @@ export function handOn(server: Server, { offers, user, onFailure }: HandOnParts)
   });
 }
 
-/** Of another server's making: the library checks its form on the way to the client. */
+/** Another server made it; the SDK validates it on the way to the client. */
 async function answer<Result>(work: Promise<Fields>): Promise<Result> {
   return (await work) as Result;
 }
 
-/** The same with each address under its server, at any depth: contents, links, and resources in prompts. */
+/** Prefixes addresses with their server, at any depth: contents, links, and resources in prompts. */
 function withAddresses(value: unknown, scheme: string): unknown {
   if (Array.isArray(value)) return value.map((item) => withAddresses(item, scheme));
   if (typeof value !== 'object' || value === null) return value;
