@@ -35,7 +35,7 @@ export const heldToolSchema = z.object({
 });
 export type HeldTool = z.infer<typeof heldToolSchema>;
 
-export interface DefinitionsParts {
+interface DefinitionsParts {
   /** Asked anew each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;

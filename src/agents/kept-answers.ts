@@ -27,7 +27,7 @@ export interface KeptAnswers {
   once(request: KeyedRequest, work: () => Promise<unknown>): Promise<{ answer: unknown; isReplayed: boolean }>;
 }
 
-export interface KeptAnswersParts {
+interface KeptAnswersParts {
   store: Pick<Store, 'answers' | 'keys'>;
   /** Of all answers of one owner, as JSON. */
   maxBytes: number;

@@ -49,7 +49,7 @@ export const keptPlanSchema = z.object({
 });
 export type KeptPlan = z.output<typeof keptPlanSchema>;
 
-export interface KeptPlansParts {
+interface KeptPlansParts {
   /** With the tools of all users; each plan is checked against those that its user sees. */
   catalog: () => Catalog;
   store: Documents;

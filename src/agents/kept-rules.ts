@@ -51,7 +51,7 @@ export interface PutOptions {
   by?: string | undefined;
 }
 
-export interface KeptRulesParts {
+interface KeptRulesParts {
   /** With its own rules; asked anew each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;

@@ -19,7 +19,7 @@ import type {
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
 /** Whose session, and which turn, the ledger adds. */
-export type BareEvent = WithoutAbout<TelemetryEvent>;
+type BareEvent = WithoutAbout<TelemetryEvent>;
 
 export interface Entries {
   situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
@@ -52,7 +52,7 @@ export interface EndedCall {
   milliseconds: number;
 }
 
-export interface LedgerParts {
+interface LedgerParts {
   journal: Journal;
   clock: () => Date;
   onEvent?: ((event: TelemetryEvent) => void) | undefined;
@@ -213,7 +213,7 @@ function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<Ab
 
 // Entries of the audit that belong to no session: what operators and users changed.
 
-export interface AuditWriterParts {
+interface AuditWriterParts {
   journal: Journal;
   /** Default: the clock of the machine. */
   clock?: (() => Date) | undefined;

@@ -37,7 +37,7 @@ export const catalogReloadSchema = z.object({
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 
-export interface LiveCatalogParts {
+interface LiveCatalogParts {
   first: LoadedCatalog;
   /** Reads the sources anew; see `loadCatalog` with `previous` and `keepFailed`. */
   load(previous: LoadedCatalog): Promise<LoadedCatalog>;
@@ -137,7 +137,7 @@ function renderChanges({ added, changed, removed }: CatalogReload): string {
 
 // A planner over a catalogue that changes: each request is planned with the tools of now.
 
-export interface LivePlannerParts {
+interface LivePlannerParts {
   catalog: () => Catalog;
   /** Asked once for each catalogue. */
   plannerOf: (catalog: Catalog) => Planner;

@@ -11,7 +11,7 @@ interface WithIssues {
   readonly issues: readonly EntryIssue[];
 }
 
-export interface MergedDocumentsParts<Merged extends WithIssues> {
+interface MergedDocumentsParts<Merged extends WithIssues> {
   /** Asked anew each time, so it may be reloaded. */
   base: () => Catalog;
   list: () => Promise<readonly DocumentRecord[]>;
@@ -20,7 +20,7 @@ export interface MergedDocumentsParts<Merged extends WithIssues> {
   onIssue?: ((issue: EntryIssue) => void) | undefined;
 }
 
-export interface MergedDocuments<Merged> {
+interface MergedDocuments<Merged> {
   /** As of the last `refresh`; the same object where neither documents nor catalogue have changed. */
   current(): Merged;
   /** @throws WinnowError `store_failed` */

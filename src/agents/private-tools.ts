@@ -29,7 +29,7 @@ export interface AddedTool {
   readonly notes: readonly string[];
 }
 
-export interface PrivateToolsParts {
+interface PrivateToolsParts {
   /** Without those of the store; asked anew each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;

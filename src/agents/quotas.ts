@@ -79,7 +79,7 @@ export const retentionSchema = z.strictObject({
   answers: days(1).describe('Of requests with an Idempotency-Key, in days. Default: 1.'),
 });
 export type RetentionInput = z.input<typeof retentionSchema>;
-export type Retention = z.output<typeof retentionSchema>;
+type Retention = z.output<typeof retentionSchema>;
 
 /** @throws WinnowError `invalid_option` naming each field that is wrong. */
 export function parseRetention(input: unknown = {}): Retention {

@@ -45,7 +45,7 @@ export const learntQuerySchema = z.strictObject({
 });
 export type LearntQuery = z.infer<typeof learntQuerySchema>;
 
-export interface AdaptationParts {
+interface AdaptationParts {
   store: Weights;
   /** Events from an instant on, oldest first, for example `readEvents` of the telemetry. */
   events: (since: string) => AsyncIterable<TelemetryEvent>;

@@ -7,7 +7,7 @@ import type { Learnt } from '../../core/search/rank.js';
 import { type DecayOptions, decay, LEVELS, type LearntEntry, type Level, round } from './entry.js';
 import type { Observation } from './observations.js';
 
-export interface LearnOptions extends DecayOptions {
+interface LearnOptions extends DecayOptions {
   /** Uses of one person before something is learnt for them. */
   minUses: number;
   /** Different users before something is proposed for a project or for all. */

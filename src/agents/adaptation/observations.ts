@@ -58,7 +58,7 @@ function termsOf(query: string): string[] {
 
 // Tools that a person uses in most sessions are proposed as always on. Nothing is switched on by itself.
 
-export interface ProposeOptions {
+interface ProposeOptions {
   now: Date;
   /** Sessions of the person in the stretch of time, before anything is proposed. */
   minSessions: number;

@@ -93,7 +93,7 @@ export interface Approvals {
   sweep(): Promise<void>;
 }
 
-export interface ApprovalParts {
+interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
   clock: () => Date;

@@ -71,7 +71,7 @@ interface Judging {
   readonly kept?: KeptSecrets;
 }
 
-export interface CallGateParts {
+interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
   approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   prepare: RouterParts['prepare'];

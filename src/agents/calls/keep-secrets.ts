@@ -12,7 +12,7 @@ export interface KeptSecrets {
   readonly paths: readonly SecretPath[];
 }
 
-export type Kept =
+type Kept =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly kept: KeptSecrets }
   | { readonly ok: false; readonly issues: readonly string[] };
 

@@ -34,7 +34,7 @@ export async function runCall(execute: RouterParts['execute'], request: ExecuteR
 
 export type ToKeep = (output: unknown) => Pick<CallRecord, 'tool' | 'values'> | undefined;
 
-export interface EarlierCalls {
+interface EarlierCalls {
   /** Of a call that passes now; undefined for one that no requirement asks for. */
   keeping(tool: Tool, given: object, situation: Situation): Promise<ToKeep>;
   /** Those of the very tools that have the required names in this scope now, by these names. */

@@ -17,7 +17,7 @@ export interface Generation {
 }
 
 /** Tools by whose they are, each in the catalogue's order; out-of-service ones are not indexed. */
-export interface ToolGroups {
+interface ToolGroups {
   readonly system: readonly Tool[];
   readonly own: ReadonlyMap<string, readonly Tool[]>;
 }

@@ -22,7 +22,7 @@ export const indexSettingsSchema = z.strictObject({
     .describe('What is kept in the store after each build; a full one is taken over at the next start, where it fits.'),
   maxSnapshotBytes: z.int().min(1).default(DEFAULT_MAX_SNAPSHOT_BYTES).describe('A larger one is kept as `meta`.'),
 });
-export type IndexSettings = z.output<typeof indexSettingsSchema>;
+type IndexSettings = z.output<typeof indexSettingsSchema>;
 
 /** @throws WinnowError `invalid_option` naming each field that is wrong. */
 export function parseIndexSettings(input: unknown): IndexSettings {
@@ -31,7 +31,7 @@ export function parseIndexSettings(input: unknown): IndexSettings {
 
 // Brings the index over a restart: what was built last is kept in the store, and taken over where it still fits.
 
-export interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
+interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
   index: ToolIndex;
   store: Documents;
   /** Told when a snapshot can't be kept or taken over; the index itself is as good without. */
@@ -107,7 +107,7 @@ export interface WeightsKeeperParts {
   clock?: (() => Date) | undefined;
 }
 
-export interface WeightsKeeper {
+interface WeightsKeeper {
   /** Takes over what is in the store now. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** @throws WinnowError `store_failed`; the old ones then stay */

@@ -44,7 +44,7 @@ export const snapshotSchema = z.discriminatedUnion('level', [
 ]);
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   level: SnapshotLevel;
   /** A larger one becomes `meta`, with a note. Default: 32 MiB. */
   maxBytes?: number | undefined;

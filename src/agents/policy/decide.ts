@@ -191,12 +191,12 @@ function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { ma
 // Which parts of a policy are about a call; and before there is one, about all or some calls of the tool.
 
 /** A part of which nobody knows whether it is about the call: the pattern for the argument took too long. */
-export interface Undecided {
+interface Undecided {
   readonly match: Match;
   readonly argument: string;
 }
 
-export interface Applying<Part> {
+interface Applying<Part> {
   readonly parts: readonly Part[];
   readonly undecided?: Undecided | undefined;
 }
@@ -230,7 +230,7 @@ function applyingTo<Part extends { readonly match: Match }>(
 }
 
 /** To every call of the tool. */
-export function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean {
+function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean {
   const { risk } = match;
   return (
     match.arguments === undefined &&
@@ -240,7 +240,7 @@ export function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean 
 }
 
 /** To some call of the tool. */
-export function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
+function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
   return matchesCaller(match, caller) && (match.risk?.some((one) => own.reachableRisks.includes(one)) ?? true);
 }
 

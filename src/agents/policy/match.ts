@@ -29,7 +29,7 @@ const argumentConditionSchema = z.union([
   }),
   z.strictObject({ present: z.boolean() }),
 ]);
-export type ArgumentCondition = z.output<typeof argumentConditionSchema>;
+type ArgumentCondition = z.output<typeof argumentConditionSchema>;
 
 export const matchSchema = z.strictObject({
   tool: globs.describe(
@@ -80,7 +80,7 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
 }
 
 /** Whether they are those of the match; else the first argument whose pattern takes too long. */
-export type ArgumentsMatch = boolean | { readonly undecided: string };
+type ArgumentsMatch = boolean | { readonly undecided: string };
 
 /** Only a call's own arguments count, never what an object inherits. */
 export function matchesArguments(

@@ -177,7 +177,7 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
 }
 
 /** What says what it is about, by the name that an operator finds it with. */
-export interface PolicyPart {
+interface PolicyPart {
   readonly path: string;
   readonly match: Match;
   /** Calls that it is about are refused, asked about or of higher risk; without it they would just run. */

@@ -29,7 +29,7 @@ const hoursSchema = z.strictObject({
 });
 
 export type CalledRequirement = z.output<typeof calledSchema>;
-export type Hours = z.output<typeof hoursSchema>['hours'];
+type Hours = z.output<typeof hoursSchema>['hours'];
 export type Requirement =
   | CalledRequirement
   | z.output<typeof argumentSchema>
@@ -92,7 +92,7 @@ const formatOf = oncePer(({ timeZone }: Hours) => {
 
 // The first requirement of a call that is not met, with what to do about it.
 
-export interface CallFacts {
+interface CallFacts {
   readonly tool: Tool;
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly turn: number;
@@ -103,7 +103,7 @@ export interface CallFacts {
   readonly digest?: Digest;
 }
 
-export interface Unmet {
+interface Unmet {
   readonly code: GateCode;
   readonly reason: string;
   readonly next: string;

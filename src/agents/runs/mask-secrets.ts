@@ -42,7 +42,7 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 
-export interface Hiding {
+interface Hiding {
   /** References stay: they are no secrets, and the run needs them. */
   plan(plan: ParsedPlan): ParsedPlan;
   /** @param isLoop its output is the list of those of its items. Default: false */

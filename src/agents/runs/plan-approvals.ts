@@ -44,7 +44,7 @@ export interface PlanApprovals {
   use(session: string, asked: AskedPlan, id: string, ask?: AskOptions): Promise<void>;
 }
 
-export interface PlanApprovalParts {
+interface PlanApprovalParts {
   situationOf: ReadSituation;
   gate: Pick<CallGate, 'look'>;
   approvals: Pick<Approvals, 'pass' | 'ask'>;

@@ -101,7 +101,7 @@ export interface PlanRuns {
   list(query: RunQuery): Promise<ListedRun[]>;
 }
 
-export interface PlanRunParts {
+interface PlanRunParts {
   router: Router;
   /** Where plans are kept under a name. Default: nowhere. */
   kept?: Pick<KeptPlans, 'get'> | undefined;

@@ -9,12 +9,12 @@ import { capOutput } from '../sandbox/cap-output.js';
 import { type PlanRun, type RunnablePlan, type StepState, stepOf } from './plan-run.js';
 
 /** `plan` of a planner. */
-export type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
+type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
 
 /** A result in the history, in bytes of JSON: the history as a whole is a bounded window. */
 const MAX_OUTPUT_BYTES = 500;
 
-export interface ReplanOptions {
+interface ReplanOptions {
   signal?: AbortSignal;
   /** Outputs of tools and the words of their errors, shortened, stand in the prompt. Default: false. */
   withOutputs?: boolean;

@@ -11,7 +11,7 @@ import { isMasked } from './mask-secrets.js';
 import { noteOfLeftOut, type ParsedPlan, type ParsedStep, type StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
-export interface Resolved {
+interface Resolved {
   readonly arguments: Record<string, unknown>;
   readonly sources: ArgumentSources | undefined;
   /** References to steps that have no result yet; they stand in the arguments as they were. */

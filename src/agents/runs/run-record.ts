@@ -113,8 +113,8 @@ export async function loadRecord(id: string, options: RecordOptions): Promise<Ru
   return startRecord(toStart(found), options, true);
 }
 
-export type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
-export type KeptStep = z.output<typeof keptStepSchema>;
+type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
+type KeptStep = z.output<typeof keptStepSchema>;
 
 /** A run of the store, with the steps of its plan of now. */
 export function parseStored(record: Pick<PlanRunRecord, 'plan' | 'steps'>): StoredRun {

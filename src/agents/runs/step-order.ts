@@ -4,7 +4,7 @@ import { parse } from '../../core/parse.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
-export interface OrderedPlan {
+interface OrderedPlan {
   readonly plan: ParsedPlan;
   /** Step id -> the steps that it needs. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;

@@ -35,7 +35,7 @@ export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, To
   };
 }
 
-export interface GatedRunnerParts {
+interface GatedRunnerParts {
   readonly router: Pick<Router, 'call'>;
   /** Id of the session in whose name the steps are called. */
   readonly session: string;

@@ -8,7 +8,7 @@ import { createUserCounts } from '../quotas.js';
 import { type CallFailure, fail } from './failure.js';
 import type { SandboxLimits } from './limits.js';
 
-export interface Entered {
+interface Entered {
   readonly ok: true;
   /** Whether the call waited for anything: what was decided before may be out of date. */
   readonly hasWaited: boolean;
@@ -16,14 +16,14 @@ export interface Entered {
   leave(): void;
 }
 
-export interface Entering {
+interface Entering {
   readonly group?: string | undefined;
   /** Absent: the embedding program itself, to which no part applies. */
   readonly user?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Admission {
+interface Admission {
   enter(request: Entering): Promise<Entered | CallFailure>;
 }
 

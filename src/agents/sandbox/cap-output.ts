@@ -4,7 +4,7 @@ import { oncePer } from '../../core/kept.js';
 import type { ContentBlock } from '../contracts.js';
 import type { ToolLimits } from './limits.js';
 
-export interface Capped {
+interface Capped {
   readonly value: unknown;
   readonly note?: string;
 }
@@ -101,7 +101,7 @@ export function describeBlock(block: ContentBlock): ContentBlock {
   return { ...rest, resource: { ...about, bytes } };
 }
 
-export interface CappedContent {
+interface CappedContent {
   readonly content: readonly ContentBlock[];
   readonly notes: readonly string[];
 }

@@ -9,7 +9,7 @@ import { type CallFailure, type CallSuccess, fail } from './failure.js';
 import { toJson } from './json-value.js';
 import type { ToolLimits } from './limits.js';
 
-export type Finished = Omit<CallSuccess, 'milliseconds'>;
+type Finished = Omit<CallSuccess, 'milliseconds'>;
 
 /**
  * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while no

@@ -5,12 +5,12 @@
 import { types } from 'node:util';
 import { describeThrown } from './failure.js';
 
-export type JsonOutcome =
+type JsonOutcome =
   | { ok: true; value: unknown; text: string; notes: readonly string[] }
   | { ok: false; reason: string; isTooLarge?: true };
 
 /** Parts are the values inside it. Characters are those of texts and names. */
-export interface MostJson {
+interface MostJson {
   readonly characters: number;
   readonly parts: number;
 }

@@ -4,7 +4,7 @@
  */
 import { type CallFailure, describeThrown, fail } from './failure.js';
 
-export interface Bounds {
+interface Bounds {
   readonly timeoutMs: number;
   /** In all, however often the work is prolonged; at least `timeoutMs`. */
   readonly totalTimeoutMs: number;
@@ -13,12 +13,12 @@ export interface Bounds {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Bounded<T> {
+interface Bounded<T> {
   readonly result: Promise<T | CallFailure>;
   readonly ended: Promise<void>;
 }
 
-export interface Within {
+interface Within {
   /** Its own: fires at the time-out and on cancellation. */
   readonly signal: AbortSignal;
   /** Gives the work `timeoutMs` from now on. */

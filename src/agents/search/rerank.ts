@@ -28,7 +28,7 @@ export interface RerankOptions extends Partial<Omit<RerankSettings, 'enabled'>> 
   onFailure?: ((error: WinnowError) => void) | undefined;
 }
 
-export type Opinion =
+type Opinion =
   | {
       readonly isUsed: true;
       readonly order: readonly RankedTool[];
@@ -138,7 +138,7 @@ function parseAnswer(text: string): Parsed<Answer> {
 
 // A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion.
 
-export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
+interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
   settings: RerankSettings;
   /** Files in place of those in `prompts/`. */
   prompts?: PromptPaths | undefined;

@@ -28,7 +28,7 @@ export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
   return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
 }
 
-export interface SynonymSources {
+interface SynonymSources {
   /** Of the catalogue; those that are JSON files may have a key `synonyms`. */
   sources: readonly string[];
   /** A JSON file that holds nothing else. */

@@ -10,7 +10,7 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import type { Sessions } from '../store/store.js';
 import { isLive, type Situation } from './situation.js';
 
-export interface EnableRequest {
+interface EnableRequest {
   readonly names: readonly string[];
   readonly ttl_turns?: number | undefined;
   readonly ephemeral: boolean;
@@ -25,7 +25,7 @@ export interface NameOutcome {
   readonly refusal?: Refusal;
 }
 
-export interface Enabled {
+interface Enabled {
   readonly output: Omit<EnableOutput, 'visible_from'>;
   readonly outcomes: readonly NameOutcome[];
 }
@@ -214,14 +214,14 @@ function tooMany(limit: number): Refusal {
 
 // What comes along with a tool that is enabled: what its author relates to it, and what produces its arguments.
 
-export interface Companion {
+interface Companion {
   readonly tool: Tool;
   readonly via: 'related' | 'producer';
   /** The tool, or the `tool.argument`, for which it came along. */
   readonly serves: string;
 }
 
-export interface CompanionScope {
+interface CompanionScope {
   readonly view: View;
   /** Whether the caller may know of a tool: what they must not know of brings nothing along, since that would name it. */
   readonly isShown: (tool: Tool) => boolean;

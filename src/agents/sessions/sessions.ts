@@ -16,7 +16,7 @@ import { overQuota } from '../quotas.js';
 import type { SessionRecord, Sessions as StoredSessions } from '../store/store.js';
 import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
-export interface SessionParts {
+interface SessionParts {
   store: StoredSessions;
   situationOf: ReadSituation;
   ledger: Ledger;

@@ -32,7 +32,7 @@ export interface Situation {
 
 export type Stays = ReturnType<Policy['of']>['stays'] | 'learnt';
 
-export interface SituationParts {
+interface SituationParts {
   sessions: Sessions;
   catalog: () => Catalog;
   policy: () => Policy;

@@ -65,7 +65,7 @@ export interface Sessions {
   uncountCall(id: string, tool: string): Promise<void>;
 }
 
-export type ApprovalState = Approval['state'];
+type ApprovalState = Approval['state'];
 
 /** `last` is for who decides, and `plan` is checked when it is read. */
 export interface ApprovalRecord extends Omit<Approval, 'last' | 'plan' | 'runs'> {

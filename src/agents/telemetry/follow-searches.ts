@@ -12,7 +12,7 @@ export type SearchOutcome =
   | { readonly kind: 'again' }
   | { readonly kind: 'left' };
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Told once for each search, when its outcome is known. */
   onOutcome: (search: SearchEvent, outcome: SearchOutcome) => void;
   /** Sessions that are remembered; the one longest without an event counts as left. Default: 10,000. */

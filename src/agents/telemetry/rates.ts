@@ -6,7 +6,7 @@ import type { TelemetryQuery } from '../store/store.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 
 const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
-export type RateGroup = (typeof RATE_GROUPS)[number];
+type RateGroup = (typeof RATE_GROUPS)[number];
 
 const count = z.int().min(0);
 const rate = z.number().min(0).max(1).nullable().describe('Null where there is nothing to divide by.');

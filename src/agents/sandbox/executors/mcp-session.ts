@@ -74,7 +74,7 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-export interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
+interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
   /** For the start of the server and the handshake. */
   readonly connectTimeoutMs: number;
 }

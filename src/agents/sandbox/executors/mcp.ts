@@ -32,7 +32,7 @@ export interface McpExecutor extends Executor {
   readonly offers: McpOffers;
 }
 
-export const DEFAULT_IDLE_MS = 900_000;
+const DEFAULT_IDLE_MS = 900_000;
 
 /**
  * Calls tools on their MCP servers.
@@ -140,7 +140,7 @@ const targetSchema = z.object({
   tool: z.string().min(1),
   target: z.string().optional(),
 });
-export type McpTarget = z.infer<typeof targetSchema>;
+type McpTarget = z.infer<typeof targetSchema>;
 
 function readMcpTarget(tool: Tool): McpTarget | undefined {
   return targetSchema.safeParse(tool.metadata.mcp).data;

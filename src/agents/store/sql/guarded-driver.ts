@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import { messageOf, WinnowError } from '../../../core/errors.js';
 
-export interface GuardOptions {
+interface GuardOptions {
   /**
    * What begins a transaction. Default: the driver's own way. With it, each single write is a transaction, too, so that
    * a busy database is met at its beginning and nowhere else.

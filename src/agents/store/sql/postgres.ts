@@ -12,7 +12,7 @@ import { loadOptional } from '../../../core/optional-package.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** `postgres://user@host:port/database`. */
   url: string;
   /** Most connections at a time. */

@@ -20,7 +20,7 @@ import { migrate } from './migrations.js';
 import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Path of the file, made where it is missing; its folder must be there. Undefined: in memory. */
   file: string | undefined;
   busyTimeoutMs: number;

@@ -15,7 +15,7 @@ export interface Address {
 export type ResolveName = (name: string) => Promise<readonly { address: string }[]>;
 export type Pinned = { ok: true; address: Address } | CallFailure;
 
-export interface AddressGuardOptions {
+interface AddressGuardOptions {
   /** Addresses or networks (`10.1.0.0/16`, `::1`) that are allowed although they are not public. Default: none. */
   readonly allowed?: readonly string[];
   /** Default: the resolver of the system, which also reads the hosts file. */

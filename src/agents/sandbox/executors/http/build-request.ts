@@ -21,7 +21,7 @@ export interface HttpRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-export type BuiltRequest = { ok: true; request: HttpRequest } | { ok: false; issues: string[] };
+type BuiltRequest = { ok: true; request: HttpRequest } | { ok: false; issues: string[] };
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -123,13 +123,13 @@ export function readHttpTarget(tool: Tool): HttpTarget | undefined {
 
 // The arguments of a request's body, in the media type of the document.
 
-export interface GivenArgument {
+interface GivenArgument {
   readonly argument: string;
   readonly value: unknown;
   readonly place: ArgumentTarget;
 }
 
-export interface Body {
+interface Body {
   readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }

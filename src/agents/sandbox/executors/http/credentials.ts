@@ -8,7 +8,7 @@ import { type CallFailure, fail } from '../../failure.js';
 import type { Credential, HttpRequest, HttpTarget } from './build-request.js';
 
 /** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
-export type SecretNames = Readonly<Record<string, string>>;
+type SecretNames = Readonly<Record<string, string>>;
 
 /** A variable that is to hold a secret of an API, and is not set. */
 export interface UnsetSecret {
@@ -17,7 +17,7 @@ export interface UnsetSecret {
   readonly variable: string;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly ok: true;
   apply(request: HttpRequest): HttpRequest;
   /** The text without any of the secrets. */

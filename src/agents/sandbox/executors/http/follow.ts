@@ -10,7 +10,7 @@ import { type CallFailure, fail } from '../../failure.js';
 import type { Address, AddressGuard } from './address-guard.js';
 import type { HttpRequest } from './build-request.js';
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly guard: AddressGuard;
   /** Origins (`https://host:port`) besides that of the request. */
   readonly allowedOrigins: ReadonlySet<string>;

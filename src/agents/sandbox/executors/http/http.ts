@@ -37,7 +37,7 @@ export const httpExecutorOptionsSchema = z.strictObject({
 });
 export type HttpExecutorOptions = z.input<typeof httpExecutorOptionsSchema>;
 
-export interface HttpExecutor extends Executor {
+interface HttpExecutor extends Executor {
   /** What can't be called as the environment is now, so that it is told before somebody calls. */
   unsetSecrets(): UnsetSecret[];
 }
