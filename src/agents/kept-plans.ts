@@ -1,6 +1,6 @@
 /**
- * Plans that a user keeps under a name: checked against the tools of today when they are kept, told apart by a hash, run
- * again with other inputs. No secret is kept: what a tool's schema marks secret has to be an input.
+ * Plans that a user saves under a name, to run them again with other inputs. They are checked against the current tools
+ * when saved, and identified by a hash. No secret is saved: what a tool's schema marks secret has to be an input.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -22,7 +22,7 @@ import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
-/** More of one user would be a library, which belongs into a repository. */
+/** For one user; a larger library belongs in a repository. */
 const MAX_PLANS = 200;
 const MAX_BYTES = 262_144;
 
@@ -50,21 +50,21 @@ export const keptPlanSchema = z.object({
 export type KeptPlan = z.output<typeof keptPlanSchema>;
 
 interface KeptPlansParts {
-  /** With the tools of all users; each plan is checked against those that its user sees. */
+  /** The tools of all users; a plan is checked against those that its user sees. */
   catalog: () => Catalog;
   store: Documents;
-  /** What it hides from a caller is no tool for them. Default: it hides nothing. */
+  /** Tools that it hides from a caller count as unknown. Default: it hides nothing. */
   policy?: (() => Policy) | undefined;
-  /** Told of each change after it is in the store. Default: nothing is told. */
+  /** Records each change after the store has it. Default: no audit. */
   audit?: WriteAudit | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 /** Each method throws WinnowError `store_failed`. A plan of another user looks like one that does not exist. */
 export interface KeptPlans {
   /**
-   * @param roles of who keeps it
+   * @param roles of the user
    * @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces`
    */
   keep(user: string, plan: KeepPlan, roles?: readonly string[]): Promise<KeptPlan>;
@@ -145,7 +145,7 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
   if (issues.length > 0) throw unusable(issues);
 }
 
-/** Secrets that stand in the plan itself, each with what to write instead. */
+/** Secrets in the plan itself, each with what to write instead. */
 function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
   const hidden = createHiding(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);

@@ -1,7 +1,6 @@
 /**
- * The catalogue of a server that runs: read anew while it answers. A source that can't be read keeps the tools it gave
- * before. A catalogue that is none as a whole, or that the policy would no longer restrict as it did, changes nothing. Both
- * are told.
+ * Reloads the catalogue of a running server. A source that can't be read keeps its previous tools. A reload changes nothing
+ * where the whole catalogue is invalid, or where parts of the policy would no longer apply. The result reports both.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -39,17 +38,17 @@ export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 
 interface LiveCatalogParts {
   first: LoadedCatalog;
-  /** Reads the sources anew; see `loadCatalog` with `previous` and `keepFailed`. */
+  /** Reads the sources again; see `loadCatalog` with `previous` and `keepFailed`. */
   load(previous: LoadedCatalog): Promise<LoadedCatalog>;
-  /** Of now. Default: none, so that any catalogue is taken. */
+  /** The current policy. Default: none, so any valid catalogue is accepted. */
   policy?: (() => Policy) | undefined;
-  /** Told of each reload. Default: nothing is told. */
+  /** Records each reload. Default: no audit. */
   audit?: WriteAudit | undefined;
 }
 
 export interface LiveCatalog {
   current(): LoadedCatalog;
-  /** One at a time; those who ask meanwhile get the answer of the next one. Throws WinnowError `store_failed` only. */
+  /** One runs at a time; requests meanwhile share the next one. Throws WinnowError `store_failed` only. */
   reload(): Promise<CatalogReload>;
 }
 
@@ -135,11 +134,11 @@ function renderChanges({ added, changed, removed }: CatalogReload): string {
   return `${added} tools added, ${changed} changed, ${removed} removed.`;
 }
 
-// A planner over a catalogue that changes: each request is planned with the tools of now.
+// A planner over a catalogue that changes: each request is planned with the current tools.
 
 interface LivePlannerParts {
   catalog: () => Catalog;
-  /** Asked once for each catalogue. */
+  /** Called once for each catalogue. */
   plannerOf: (catalog: Catalog) => Planner;
 }
 

@@ -1,4 +1,4 @@
-/** How much one user may take of what lasts or is open. The embedding program, which has no user, has no quota. */
+/** What one user may keep or have open. The embedding program, which has no user, has no quota. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export function parseQuotas(input: unknown = {}): Quotas {
   return parseOptions(quotasSchema, input, 'quotas');
 }
 
-/** How many of something each user has under way. The embedding program, which has no user, is not counted. */
+/** Counts what each user has under way. The embedding program, which has no user, is not counted. */
 export function createUserCounts() {
   const counts = new Map<string, number>();
   return {
@@ -54,7 +54,7 @@ export function createUserCounts() {
 interface Way {
   /** What the user can do, one sentence. */
   next: string;
-  /** Default: nobody knows. */
+  /** Default: unknown. */
   retryAfterSeconds?: number;
 }
 
@@ -63,7 +63,7 @@ export function overQuota(quota: keyof Quotas, limit: number, { next, ...details
   return new WinnowError('quota_exceeded', message, { details });
 }
 
-// For how long records last. What is older goes, a part at a time, so that nobody waits for it.
+// How long records are kept. Older ones are removed in small batches, so that requests don't wait.
 
 const days = (most: number) =>
   z
@@ -87,7 +87,7 @@ export function parseRetention(input: unknown = {}): Retention {
 }
 
 const DAY_MS = 86_400_000;
-/** Days need no finer clock, and some of the tables have no index for it. */
+/** Retention is in days, so hourly is enough; some of the tables have no index on time. */
 const INTERVAL_MS = 3_600_000;
 
 /** @returns a function that removes what is too old, at most once an hour. */

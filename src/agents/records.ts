@@ -1,6 +1,6 @@
 /**
- * What the router keeps and reports, as schemas: approvals, the audit trail and telemetry. Events of telemetry never
- * hold arguments or results; the audit holds the hash of arguments, and where they come from.
+ * Schemas of what the router stores and reports: approvals, the audit trail and telemetry. Telemetry events never hold
+ * arguments or results; the audit holds the hash of arguments, and where they come from.
  */
 import { z } from 'zod';
 import { argumentSourcesSchema } from '../core/result.js';
@@ -21,7 +21,7 @@ const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as 
 const GRANTS = ['once', 'session'] as const;
 export const approvedPlanSchema = z.object({
   name: z.string(),
-  hash: z.string().describe('Of the plan as it is kept.'),
+  hash: z.string().describe('Of the kept plan.'),
   goal: z.string(),
   steps: z.array(
     z.object({
@@ -107,7 +107,7 @@ export const grantInputSchema = z.strictObject({
     .optional()
     .describe(
       'All arguments that the call may be made with, in place of those asked for. A secret that is left out, or written ' +
-        'as it is shown, stays as it is. Default: those asked for.',
+        'as it is shown, stays unchanged. Default: those asked for.',
     ),
 });
 export type GrantInput = z.input<typeof grantInputSchema>;
@@ -158,7 +158,7 @@ export const auditEntrySchema = z.object({
   event: z.enum(AUDIT_EVENTS),
   outcome: z
     .enum(AUDIT_OUTCOMES)
-    .describe('`denied` is told apart from `unknown` here only; `warned`: would have been stopped under strict.'),
+    .describe('Only here does `denied` differ from `unknown`; `warned`: would have been stopped under strict.'),
   session: z.string().optional(),
   user: z.string().optional(),
   turn: z.int().optional(),
@@ -171,7 +171,7 @@ export const auditEntrySchema = z.object({
   policyVersion: z.string().optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
-/** As it is written: the store numbers it, and the ledger says when. */
+/** An entry before it is written: the store adds the id, and the ledger the time. */
 export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export const pageSchema = z.strictObject({

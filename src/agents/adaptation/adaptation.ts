@@ -54,7 +54,7 @@ interface AdaptationParts {
   audit?: WriteAudit | undefined;
   /** Told when other tools are always on for somebody. Default: nothing is told. */
   onAlwaysOn?: (() => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 

@@ -5,7 +5,7 @@ import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import type { WriteAudit } from '../ledger.js';
-import { tellOnce } from '../merged-documents.js';
+import { reportOnce } from '../merged-documents.js';
 import type { Documents } from '../store/documents.js';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
 import type { ImportedIndex, ToolIndex } from './tool-index.js';
@@ -36,7 +36,7 @@ interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnaps
   store: Documents;
   /** Told when a snapshot can't be kept or taken over; the index itself is as good without. */
   onFailure?: ((error: WinnowError) => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
@@ -119,7 +119,7 @@ const PLACE = 'weights in the store';
 
 export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
   const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
-  const tell = tellOnce(onUnusable, ({ message }) => message);
+  const report = reportOnce(onUnusable, ({ message }) => message);
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other: what was read before a change must not take its place after it. */
@@ -135,7 +135,7 @@ export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
       return parseOptions(keptWeightsSchema, content, PLACE);
     } catch (error) {
       if (!(error instanceof WinnowError)) throw error;
-      tell(error);
+      report(error);
       return configured;
     }
   }

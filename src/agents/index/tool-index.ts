@@ -57,7 +57,7 @@ export interface ToolIndexOptions {
   whileBuilding?: 'previous' | 'refuse' | undefined;
   /** Told of each change of state, for example to log it. */
   onChange?: ((status: IndexStatus) => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 

@@ -111,7 +111,7 @@ interface PlanRunParts {
   planner?: Pick<Planner, 'plan'> | undefined;
   /** Results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
-  /** Of what is kept. Default: the clock of the machine. */
+  /** Of stored times. Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 

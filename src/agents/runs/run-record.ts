@@ -60,7 +60,7 @@ export interface RecordOptions {
   secretsOf?: SecretsOf | undefined;
   /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
-  /** For the times that are kept; leases go by the clock of the machine. Default: that one. */
+  /** For stored times; leases always use the system clock. Default: the system clock. */
   clock?: (() => Date) | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
   onLost: () => void;

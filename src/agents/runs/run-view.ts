@@ -52,13 +52,13 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 
-/** @param at the instant of now, by the clock of the machine */
+/** @param at the instant of now, by the system clock */
 export function toListed({ plan: stored, ...record }: Omit<PlanRunRecord, 'steps'>, at: string): ListedRun {
   const { plan } = parseStored({ plan: stored, steps: {} });
   return listedRunSchema.parse({ ...commonOf(record, at), goal: plan.goal, tools: plan.steps.map(({ tool }) => tool) });
 }
 
-/** @param at the instant of now, by the clock of the machine */
+/** @param at the instant of now, by the system clock */
 export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecord, at: string): ShownRun {
   const { plan, earlier, approval, steps } = parseStored({ plan: stored, steps: states });
   const waitsFor = Object.values(steps).flatMap(({ id: step, status, approval }) =>
