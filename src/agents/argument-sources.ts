@@ -11,8 +11,8 @@ const MARKED: ReadonlySet<SourceName> = new Set(['composed', 'unknown']);
 export const isMarked = ({ source }: ArgumentSource): boolean => MARKED.has(source);
 
 /**
- * Sources for a planned step. An argument that `from` does not name, or whose reference was added or removed since, counts
- * as the person's own. Undefined: the plan does not say where its arguments come from.
+ * Sources for a planned step. An argument that `from` does not name, or whose reference was added or removed since,
+ * counts as the person's own. Undefined: the plan does not say where its arguments come from.
  *
  * @param roots what references may begin with besides a step id; default: none
  */

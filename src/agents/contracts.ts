@@ -61,7 +61,7 @@ export const callerSchema = z.strictObject({
 });
 export type Caller = z.infer<typeof callerSchema>;
 
-/** The account that a request counts against; all callers without a name share one. Undefined: the embedding program. */
+/** The account that a request counts against; nameless callers share one. Undefined: the embedding program. */
 export function accountOf(caller: Caller | undefined): string | undefined {
   return caller && (caller.user ?? '');
 }

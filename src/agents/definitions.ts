@@ -1,6 +1,6 @@
 /**
- * A source can change the definitions of its tools at any time. New or changed definitions of a source that the operator
- * does not trust stay out of the catalogue until somebody has reviewed the difference and accepted it.
+ * A source can change the definitions of its tools at any time. New or changed definitions of a source that the
+ * operator does not trust stay out of the catalogue until somebody has reviewed the difference and accepted it.
  */
 
 import { setImmediate } from 'node:timers/promises';

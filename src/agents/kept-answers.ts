@@ -1,7 +1,7 @@
 /**
- * A request that its caller sends twice under one idempotency key is processed once, by whichever server gets it first. The
- * second gets the first one's answer. What may have taken effect is never repeated automatically. Answers may hold secrets,
- * so they are encrypted with the caller's key, of which the store has only a hash (AES-256-GCM, HKDF of RFC 5869).
+ * A request that its caller sends twice under one idempotency key is processed once, by whichever server gets it first.
+ * The second gets the first one's answer. What may have taken effect is never repeated automatically. Answers may hold
+ * secrets, so the caller's key encrypts them (AES-256-GCM, HKDF of RFC 5869); the store has only a hash of the key.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';

@@ -1,7 +1,7 @@
 /**
- * Rules that operators put into the store. They follow the catalogue's own rules and apply from the next request on. They
- * change no tool, so index and prompts stay valid. Names are checked against system tools only, so that the names of
- * users' own tools stay private.
+ * Rules that operators put into the store. They follow the catalogue's own rules and apply from the next request on.
+ * They change no tool, so index and prompts stay valid. Names are checked against system tools only, so that the names
+ * of users' own tools stay private.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';

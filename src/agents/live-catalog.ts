@@ -1,6 +1,6 @@
 /**
- * Reloads the catalogue of a running server. A source that can't be read keeps its previous tools. A reload changes nothing
- * where the whole catalogue is invalid, or where parts of the policy would no longer apply. The result reports both.
+ * Reloads the catalogue of a running server. A source that can't be read keeps its previous tools. A reload changes
+ * nothing where the whole catalogue is invalid, or where parts of the policy would no longer apply; both are reported.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';

@@ -1,6 +1,6 @@
 /**
- * The tools with which an agent finds others, in the words that models read: one text for all adapters. The texts, and the
- * router's advice on what to do next, use the names of this table.
+ * The tools with which an agent finds others, in the words that models read: one text for all adapters. The texts, and
+ * the router's advice on what to do next, use the names of this table.
  */
 
 import { createHash } from 'node:crypto';
@@ -49,8 +49,8 @@ const LIKE_DIGESTED = /_[0-9a-f]{8}$/;
 const MAX_WORDS = 55;
 
 /**
- * The tool's own name, where it is valid, free, and does not end like a digest. Otherwise its beginning and a digest of the
- * whole: unique and stable for each tool.
+ * The tool's own name, where it is valid, free, and does not end like a digest. Otherwise its beginning and a digest of
+ * the whole name, which is unique and stable for each tool.
  */
 export function clientName(name: string, taken: ReadonlySet<string>): string {
   if (FITTING.test(name) && !LIKE_DIGESTED.test(name) && !taken.has(name)) return name;

@@ -58,7 +58,7 @@ export interface RouterParts {
   execute: (request: ExecuteRequest) => Promise<CallResult>;
   /** Why calls of a tool fail for everybody now; checked before approvals. Default: calls are always tried. */
   whyDown?: ((tool: Tool) => string | undefined) | undefined;
-  /** Notifies clients when other tools may be callable: the router of policy changes, others of the rest. Default: its own. */
+  /** Notifies clients when other tools may be callable. The router reports policy changes to it. Default: its own. */
   changes?: ToolChanges | undefined;
   /** Called with each event after the store has it, for example to count it. */
   onEvent?: ((event: TelemetryEvent) => void) | undefined;

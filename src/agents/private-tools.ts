@@ -1,7 +1,7 @@
 /**
- * Tools that a user has added: kept in the store, and visible to that user alone, whatever their entry says. Their names
- * begin with `my__` and those of system tools never do. So none can replace a system tool, and no answer reveals which
- * names the system has. Messages to a user mention only that user's own tools.
+ * Tools that a user has added: kept in the store, and visible to that user alone, whatever their entry says. Their
+ * names begin with `my__` and those of system tools never do. So none can replace a system tool, and no answer reveals
+ * which names the system has. Messages to a user mention only that user's own tools.
  */
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
@@ -111,7 +111,7 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   };
 }
 
-/** Unchanged tools stay the same objects; where nothing has changed, so does the catalogue, and the index stays valid. */
+/** Unchanged tools stay the same objects. Without any change so does the catalogue, and the index stays valid. */
 function mergeWithLast() {
   let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
   return (base: Catalog, documents: readonly DocumentRecord[]) => {

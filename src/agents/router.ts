@@ -1,6 +1,6 @@
 /**
- * What agents request in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
- * session, arguments, decision, approval, use, audit, run, record.
+ * What agents request in a session, behind one gate: search, enable, list, call. The path of a call is one function
+ * here: session, arguments, decision, approval, use, audit, run, record.
  */
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
@@ -67,7 +67,7 @@ export interface CallAskOptions extends AskOptions, CallHearing {
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
 export interface Router {
-  /** @param about `isForOneRequest`: the session may end with its request, and is audited only if it does more than look */
+  /** @param about `isForOneRequest`: the session may end with its request; looks alone are not audited */
   createSession(input?: CreateSessionInput, about?: { isForOneRequest?: boolean }): Promise<SessionView>;
   /** The tools that a new session of this owner would start with. Opens no session and writes nothing. */
   startingTools(owner: CreateSessionInput): Promise<ListedTool[]>;

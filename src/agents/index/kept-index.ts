@@ -1,4 +1,4 @@
-/** What can be set about the index of a server. */
+/** Settings of a server's index. */
 
 import { z } from 'zod';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
@@ -29,21 +29,22 @@ export function parseIndexSettings(input: unknown): IndexSettings {
   return parseOptions(indexSettingsSchema, input, 'index');
 }
 
-// Brings the index over a restart: what was built last is kept in the store, and taken over where it still fits.
+// Preserves the index across restarts: the store keeps the last build, and the next start reuses it where it still
+// fits.
 
 interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
   index: ToolIndex;
   store: Documents;
-  /** Told when a snapshot can't be kept or taken over; the index itself is as good without. */
+  /** Called when a snapshot can't be stored or restored; the index works without. */
   onFailure?: ((error: WinnowError) => void) | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface SnapshotKeeper {
-  /** Takes over what is kept. Undefined: nothing is, or it is broken. */
+  /** Restores the stored snapshot. Undefined: there is none, or it is broken. */
   restore(): Promise<ImportedIndex | undefined>;
-  /** Keeps the index of now, if it is ready and not kept already. Never throws. */
+  /** Stores the current index, if it is ready and not stored yet. Never throws. */
   save(): Promise<void>;
 }
 
@@ -85,30 +86,30 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
   };
 }
 
-// Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it
-// have them, too. They hold before those of the configuration, until they are taken back.
+// Weights that an operator set at run time. The store keeps them for restarts and for its other servers. They override
+// those of the configuration until they are reset.
 
 export const givenWeightsSchema = fieldWeightsSchema
   .nullable()
   .describe('How much a word counts in each field from now on; what is left out has its default. null: as configured.');
 export type GivenWeights = z.output<typeof givenWeightsSchema>;
 
-/** Another version of the server may have fields that this one does not know. */
+/** Another version of the server may have stored fields that this one does not know. */
 const keptWeightsSchema = fieldWeightsSchema.strip();
 
 export interface WeightsKeeperParts {
   index: Pick<ToolIndex, 'setWeights'>;
   store: Documents;
-  /** They hold where none are kept. Default: those of `fieldWeightsSchema`. */
+  /** Used where none are stored. Default: those of `fieldWeightsSchema`. */
   configured?: z.input<typeof fieldWeightsSchema> | undefined;
-  /** Told of kept weights that are not usable, once; those of `configured` then hold. Default: nothing is told. */
+  /** Called once for stored weights that are not usable; `configured` then applies. Default: not reported. */
   onUnusable?: ((error: WinnowError) => void) | undefined;
   audit: WriteAudit;
   clock?: (() => Date) | undefined;
 }
 
 interface WeightsKeeper {
-  /** Takes over what is in the store now. @throws WinnowError `store_failed` */
+  /** Applies the weights that are in the store now. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** @throws WinnowError `store_failed`; the old ones then stay */
   set(weights: GivenWeights, by?: string): Promise<void>;
@@ -122,14 +123,14 @@ export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
   const report = reportOnce(onUnusable, ({ message }) => message);
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: what was read before a change must not take its place after it. */
+  /** Runs one at a time: an older read must not overwrite a later change. */
   function inTurn(work: () => Promise<void>): Promise<void> {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Another version may have kept them, for fields that only it knows: that must not keep this one from its work. */
+  /** Another version may have stored fields that only it knows; that must not stop this one. */
   function read(content: unknown): z.input<typeof fieldWeightsSchema> {
     try {
       return parseOptions(keptWeightsSchema, content, PLACE);

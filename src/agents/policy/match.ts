@@ -1,4 +1,4 @@
-/** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
+/** Which tools, callers and arguments a part of the policy matches. All given fields must hold; none given matches all. */
 import { z } from 'zod';
 import {
   createSafePattern,
@@ -54,8 +54,8 @@ export interface MatchCaller {
 }
 
 /**
- * What of a match is about the tool alone, so that it can be answered once a tool. A server chooses its own name of a tool:
- * it counts where it can only restrict (`byServersName`), or a server could name itself into what is allowed.
+ * The part of a match that depends on the tool alone, evaluated once per tool. Servers choose their own names for
+ * tools. These match only where they can restrict (`byServersName`), or a server could pick a name that is allowed.
  */
 export function compileToolMatch(match: Match, { byServersName = false } = {}): (tool: Tool) => boolean {
   const name = compileGlobs(match.tool);
@@ -68,7 +68,7 @@ export function compileToolMatch(match: Match, { byServersName = false } = {}): 
     (match.toolType?.includes(tool.toolType) ?? true);
 }
 
-/** What its MCP server calls it. */
+/** The name that its MCP server gives it. */
 export function serversName(tool: Tool): string | undefined {
   const name = Object(tool.metadata.mcp).tool;
   return typeof name === 'string' ? name : undefined;
@@ -79,10 +79,10 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
   return isUser && (role?.some((one) => caller.roles.includes(one)) ?? true);
 }
 
-/** Whether they are those of the match; else the first argument whose pattern takes too long. */
+/** Whether the arguments match, or the first argument whose pattern takes too long. */
 type ArgumentsMatch = boolean | { readonly undecided: string };
 
-/** Only a call's own arguments count, never what an object inherits. */
+/** Only own properties count, never inherited ones. */
 export function matchesArguments(
   match: Match,
   given: Readonly<Record<string, unknown>>,
@@ -105,7 +105,7 @@ function meets(condition: ArgumentCondition, value: unknown, budget: StepBudget)
 
 type PatternCondition = Extract<ArgumentCondition, { pattern: string }>;
 
-/** Made once for each condition of a policy. */
+/** Compiled once for each condition of a policy. */
 const patternOf = oncePer(({ pattern }: PatternCondition) => createSafePattern(pattern));
 
 /** `*` for any characters, `?` for one; all other characters stand for themselves. */
@@ -118,6 +118,6 @@ export function compileGlobs(globs: readonly string[] | undefined): (text: strin
 
 function toPattern(glob: string): RegExp {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/gu, '\\$&');
-  // Stars that follow each other would make the expression slow.
+  // Consecutive stars would make the expression slow.
   return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
 }

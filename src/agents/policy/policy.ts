@@ -1,4 +1,4 @@
-/** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order counts for nothing. */
+/** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order does not matter. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
@@ -79,17 +79,17 @@ const policySchema = z.strictObject({
 export type PolicyInput = z.input<typeof policySchema>;
 export type PolicySettings = z.output<typeof policySchema>;
 
-/** What of a policy is about one tool. */
+/** The parts of a policy that match one tool. */
 export interface ToolPolicy {
   readonly rules: readonly PolicyRule[];
-  /** Of them, those that can open a default of `deny`: about the tool by the name that Winnow gives it. */
+  /** Those of `rules` that can override a default of `deny`: they match the name that Winnow gives the tool. */
   readonly opening: readonly PolicyRule[];
-  /** `onlyRaises`: about the name that its server gives it, so it never lowers the risk. */
+  /** `onlyRaises`: matches the name that its server gives it, so it never lowers the risk. */
   readonly risks: readonly { match: Match; risk: Risk; onlyRaises: boolean }[];
   readonly requirements: readonly { match: Match; requires: readonly Requirement[] }[];
   /** Enabled in every session. */
   readonly stays: 'always' | 'pinned' | 'legacy' | undefined;
-  /** All that a call of it can have, by its arguments; lowest first. */
+  /** All risks that a call of it can have, depending on its arguments; lowest first. */
   readonly reachableRisks: readonly Risk[];
 }
 
@@ -147,7 +147,7 @@ function createToolPolicies(settings: PolicySettings): (tool: Tool) => ToolPolic
   };
 }
 
-/** What holds for every call takes the place of the tool's own risk, and is a floor for all else. */
+/** A risk set for every call replaces the tool's own, and is the minimum for all others. */
 function reachableFrom(tool: Tool, parts: ToolPolicy['risks']): Risk[] {
   const isSure = ({ match }: { match: Match }) => match.arguments === undefined;
   const risksOf = (some: ToolPolicy['risks']) => some.map(({ risk }) => risk);
@@ -160,7 +160,7 @@ function reachableFrom(tool: Tool, parts: ToolPolicy['risks']): Risk[] {
   return RISKS.filter((risk) => possible.includes(risk) && !isAbove(floor, risk));
 }
 
-/** @param parts those that are about the call */
+/** @param parts those that match the call */
 export function riskOfCall(tool: Tool, parts: ToolPolicy['risks']): Risk {
   const placing = parts.filter(({ onlyRaises }) => !onlyRaises);
   return highestOf([...(placing.length > 0 ? [] : [tool.risk]), ...parts.map(({ risk }) => risk)]);
@@ -176,11 +176,11 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
   return mode === 'legacy' ? 'legacy' : undefined;
 }
 
-/** What says what it is about, by the name that an operator finds it with. */
+/** A part with a match, and the path by which an operator finds it. */
 interface PolicyPart {
   readonly path: string;
   readonly match: Match;
-  /** Calls that it is about are refused, asked about or of higher risk; without it they would just run. */
+  /** Whether it refuses the calls that it matches, requires approval or raises their risk. */
   readonly restricts: boolean;
 }
 
@@ -196,7 +196,7 @@ export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings)
   ];
 }
 
-/** Whether the part is about the tool, whoever calls it with whatever arguments. */
+/** Whether the part matches the tool, for any caller and arguments. */
 export function toolsOf({ match, restricts }: PolicyPart): (tool: Tool) => boolean {
   return compileToolMatch(match, { byServersName: restricts });
 }

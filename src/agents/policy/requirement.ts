@@ -1,4 +1,4 @@
-/** What must have happened before a call, must be given with it, or at which hours it may be. */
+/** Requirements of a call: earlier calls, arguments that must be given, or hours. */
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
@@ -57,14 +57,14 @@ export const requirementSchema = z.union([
 
 const SENTENCE = /^([^\s,;]+) (?:was )?called(?: for the same ([^\s,;]+))?(?: in this session)?\.?$/u;
 
-/** The sentence as a requirement; undefined for any other prose, which people can read but no program can check. */
+/** Parses the sentence as a requirement; undefined for other prose, which no program can check. */
 export function parseRequirement(text: string): CalledRequirement | undefined {
   const [, called, same] = SENTENCE.exec(text.trim()) ?? [];
   if (called === undefined) return undefined;
   return { called, ...(same === undefined ? {} : { same }) };
 }
 
-/** Those that ask for an earlier call. */
+/** Requirements of an earlier call. */
 export function calledIn(requirements: readonly Requirement[]): CalledRequirement[] {
   return requirements.flatMap((one) => {
     if ('anyOf' in one) return calledIn(one.anyOf);
@@ -84,22 +84,22 @@ export function isWithin(hours: Hours, instant: Date): boolean {
   return (begins(today) && time >= from) || (begins(today - 1) && time < to);
 }
 
-/** Made once for each window: making one takes longer than all the rest of a decision. */
+/** Cached for each window, since creating one takes longer than the rest of a decision. */
 const formatOf = oncePer(({ timeZone }: Hours) => {
   const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...time });
 });
 
-// The first requirement of a call that is not met, with what to do about it.
+// The first unmet requirement of a call, with what to do about it.
 
 interface CallFacts {
   readonly tool: Tool;
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly turn: number;
   readonly now: Date;
-  /** The calls of this session that succeeded, at least of the tools that a requirement names. */
+  /** Successful calls of this session, at least of the tools that requirements name. */
   readonly calls?: readonly CallRecord[];
-  /** With which their values were made. */
+  /** The digest that made the values of `calls`. */
   readonly digest?: Digest;
 }
 
@@ -156,7 +156,7 @@ function whenOf(withinTurns: number | undefined): string {
   return withinTurns === 1 ? 'in this turn' : `within ${withinTurns} turns`;
 }
 
-/** Never what an object inherits. */
+/** Own properties only. */
 function ownValue({ arguments: given = {} }: CallFacts, name: string): unknown {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

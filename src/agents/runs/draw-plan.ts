@@ -6,8 +6,8 @@ import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
 import { orderSteps, referencesOf, rootsOf } from './step-order.js';
 
 /**
- * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow tells which field goes along
- * it; a dotted one is order alone.
+ * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow tells which field goes
+ * along it; a dotted one is order alone.
  * @throws WinnowError `invalid_request` for a plan that can't be run
  * @example
  * console.log(toMermaid({ steps: [{ id: 's1', tool: 'list_rooms', arguments: {} }] }));
@@ -39,8 +39,8 @@ function quoted(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:$]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-// Arazzo 1.1.0, https://spec.openapis.org/arazzo/v1.1.0.html: each step is a call of Winnow's own HTTP interface, so that
-// whoever runs the workflow passes the same gate.
+// Arazzo 1.1.0, https://spec.openapis.org/arazzo/v1.1.0.html: each step is a call of Winnow's own HTTP interface, so
+// that whoever runs the workflow passes the same gate.
 
 export interface ArazzoOptions {
   /** Of the workflow: letters, digits, "_" and "-". */

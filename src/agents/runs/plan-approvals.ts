@@ -1,7 +1,8 @@
 /**
- * The approval of a plan as a whole. Whoever decides sees every step. The grant covers, once, those whose arguments are all
- * there; a step that takes a value of a result asks by itself when the value is known: what can't be shown whole can't be
- * granted. It is bound to the plan by its hash, to these inputs, the session, the policy, and the definition of each tool.
+ * The approval of a plan as a whole. Whoever decides sees every step. The grant covers, once, those whose arguments are
+ * all there; a step that takes a value of a result asks by itself when the value is known: what can't be shown whole
+ * can't be granted. It is bound to the plan by its hash, to these inputs, the session, the policy, and the definition
+ * of each tool.
  */
 import { RISKS } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';

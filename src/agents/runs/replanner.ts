@@ -1,7 +1,7 @@
 /**
  * The planner as the `replan` of a run: the same request, with what was planned, done and failed as the last messages
- * of the history. Facts only, as JSON; the words around them are those of the planner's own prompts. What tools answered
- * is no part of them unless it is asked for: a text of a stranger must not choose the tools that run next.
+ * of the history. Facts only, as JSON; the words around them are those of the planner's own prompts. What tools
+ * answered is no part of them unless it is asked for: a text of a stranger must not choose the tools that run next.
  */
 import type { PlanRequest } from '../../core/request.js';
 import type { PlanResult } from '../../core/result.js';

@@ -1,6 +1,7 @@
 /**
- * A step with `each` or `when`: which calls of its one tool there are is read from results, never which tool. It is skipped
- * where its condition does not hold; with `each` it is run once an item, and each of these is a step of its own.
+ * A step with `each` or `when`: which calls of its one tool there are is read from results, never which tool. It is
+ * skipped where its condition does not hold; with `each` it is run once an item, and each of these is a step of its
+ * own.
  */
 import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
 import { findReferences } from '../../core/planning/references.js';

@@ -28,8 +28,8 @@ export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Stops the steps that run and starts no more; the run is then `cancelled`, and can be resumed. */
   signal?: AbortSignal | undefined;
   /**
-   * Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. A plan with a tool or a
-   * value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
+   * Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. A plan with a tool or
+   * a value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
    */
   replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
 }

@@ -82,8 +82,8 @@ function cutText(text: string, maxBytes: number): string {
   return short;
 }
 
-// Blocks of content within their room. Texts are cut; what is encoded as base64 (images, audio, files) stays whole or is
-// left out with a text in its place, and no model reads it as words.
+// Blocks of content within their room. Texts are cut; what is encoded as base64 (images, audio, files) stays whole or
+// is left out with a text in its place, and no model reads it as words.
 
 interface Media {
   readonly mimeType: string;

@@ -12,8 +12,8 @@ import type { ToolLimits } from './limits.js';
 type Finished = Omit<CallSuccess, 'milliseconds'>;
 
 /**
- * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while no
- * other request is served: with more than some 1 MiB, or 100,000 parts, that would be felt.
+ * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while
+ * no other request is served: with more than some 1 MiB, or 100,000 parts, that would be felt.
  */
 export const READ_FACTOR = 4;
 const MOST_PARTS = 100_000;

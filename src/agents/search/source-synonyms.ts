@@ -61,8 +61,8 @@ async function synonymsOf(source: string): Promise<Synonyms> {
 }
 
 /**
- * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file the
- * array that it holds.
+ * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file
+ * the array that it holds.
  * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
  */
 export async function loadSynonyms(path: string): Promise<Synonyms> {

@@ -1,6 +1,6 @@
 /**
- * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
- * model may reorder. Nothing found for sure is a question to ask, never a guess.
+ * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a
+ * model; a model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
 
 import { withoutUndefined } from '../../core/catalog/schema/json.js';

@@ -1,6 +1,7 @@
 /**
- * What must last, as small repositories. A fulfilled promise is kept: the write survives the process. What two processes
- * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
+ * What must last, as small repositories. A fulfilled promise is kept: the write survives the process. What two
+ * processes could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which
+ * sort as texts.
  */
 import type { LearntEntry } from '../adaptation/entry.js';
 import type { SessionView } from '../contracts.js';
@@ -94,9 +95,9 @@ export type ToAudit = (approval: ApprovalRecord) => readonly AuditRecord[];
 
 export interface Approvals {
   /**
-   * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the same
-   * session, tool, arguments and policy version: granted with these arguments first, granted with others last. Undefined:
-   * none is open, and `mostPending` of the user's wait already. Default: no limit.
+   * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the
+   * same session, tool, arguments and policy version: granted with these arguments first, granted with others last.
+   * Undefined: none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
   request(approval: ApprovalRecord, mostPending?: number, toAudit?: ToAudit): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
@@ -133,8 +134,8 @@ export interface TelemetryRecord {
 
 export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'project' | 'tool' | 'since' | 'until'> {
   /**
-   * A place, of which no later one was seen. Within one reading alone: in PostgreSQL an event that is written while somebody
-   * reads may come behind with an earlier place, and is met by the next reading from the start.
+   * A place, of which no later one was seen. Within one reading alone: in PostgreSQL an event that is written while
+   * somebody reads may come behind with an earlier place, and is met by the next reading from the start.
    */
   after?: number | undefined;
   limit: number;
@@ -231,8 +232,8 @@ export interface Store {
   readonly planRuns: PlanRuns;
   readonly answers: Answers;
   /**
-   * Removes some of what is older: approvals by their end, plan runs by when they last did something, all else by when it
-   * was written. Returns how many; 0: none is left.
+   * Removes some of what is older: approvals by their end, plan runs by when they last did something, all else by when
+   * it was written. Returns how many; 0: none is left.
    */
   prune(kind: PrunedKind, before: string): Promise<number>;
   /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */

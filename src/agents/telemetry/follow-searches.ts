@@ -1,6 +1,6 @@
 /**
- * What became of each search: was one of its tools used, and which; was it searched again; or was it left. One reading of
- * the events, used by rates, metrics and adaptation alike.
+ * What became of each search: was one of its tools used, and which; was it searched again; or was it left. One reading
+ * of the events, used by rates, metrics and adaptation alike.
  */
 import type { TelemetryEvent } from '../records.js';
 

@@ -56,8 +56,8 @@ export interface Executor {
 }
 
 /**
- * What kind of executor may run a tool. A tool of a server or document goes there and nowhere else, whatever its name, so
- * it can't reach a function of the operator's. A private tool is written by its user: only its text can be read.
+ * What kind of executor may run a tool. A tool of a server or document goes there and nowhere else, whatever its name,
+ * so it can't reach a function of the operator's. A private tool is written by its user: only its text can be read.
  */
 export function runnerOf({
   toolType,

@@ -1,6 +1,6 @@
 /**
- * The life of one MCP server that is called: started at the first call, started again after it died, stopped when nobody
- * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
+ * The life of one MCP server that is called: started at the first call, started again after it died, stopped when
+ * nobody calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
 import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
@@ -33,8 +33,8 @@ interface Use {
 
 export interface McpLife {
   /**
-   * Works on the connection, and starts the server where it does not run. What the server has not seen is done once more on a
-   * new connection; what was lost on the way only if it may be repeated.
+   * Works on the connection, and starts the server where it does not run. What the server has not seen is done once
+   * more on a new connection; what was lost on the way only if it may be repeated.
    */
   use<Answer extends { ok: true }>(
     use: Use,

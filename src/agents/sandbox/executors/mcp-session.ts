@@ -36,8 +36,8 @@ import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 /**
- * `not_sent`: the server has not seen the call. `unauthorized`: it runs none, for want of a token. `lost`: the connection broke
- * on the way. `refused`: it said no.
+ * `not_sent`: the server has not seen the call. `unauthorized`: it runs none, for want of a token. `lost`: the
+ * connection broke on the way. `refused`: it said no.
  */
 export interface McpRefusal {
   readonly ok: false;
@@ -164,9 +164,9 @@ interface News {
 const progressNewsSchema = progressSchema.extend({ progressToken: z.string() });
 
 /**
- * Log messages, and questions of servers of before 2026-07-28, say not to which call they belong, and may come after its end.
- * So they go to the calls that are under way as long as one user alone has used the connection, and to nobody after that; a
- * question only where one call is under way.
+ * Log messages, and questions of servers of before 2026-07-28, say not to which call they belong, and may come after
+ * its end. So they go to the calls that are under way as long as one user alone has used the connection, and to nobody
+ * after that; a question only where one call is under way.
  */
 function createNews(): News {
   const listeners = new Map<string, Listener>();

@@ -48,7 +48,8 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
         type === BIGINT_TYPE && format !== 'binary' ? Number : pg.types.getTypeParser(type, format),
     },
   });
-  // A connection that breaks is replaced by the pool. Without listeners for idle ones and those in use it would end the process.
+  // A connection that breaks is replaced by the pool. Without listeners for idle ones and those in use it would end the
+  // process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({

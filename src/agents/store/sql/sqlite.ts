@@ -1,6 +1,6 @@
 /**
- * SQLite in one file or in memory, by the native package `libsql`, which is loaded here and only when a store is asked for.
- * WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
+ * SQLite in one file or in memory, by the native package `libsql`, which is loaded here and only when a store is asked
+ * for. WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
  */
 import {
   CamelCasePlugin,
