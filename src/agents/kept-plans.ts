@@ -65,7 +65,7 @@ interface KeptPlansParts {
 export interface KeptPlans {
   /**
    * @param roles of the user
-   * @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces`
+   * @throws WinnowError `invalid_request` with one issue per line; `conflict` where the stored plan is not `replaces`
    */
   keep(user: string, plan: KeepPlan, roles?: readonly string[]): Promise<KeptPlan>;
   /** @throws WinnowError `not_found` */

@@ -11,7 +11,7 @@ const most = (byDefault: number) => z.int().min(1).max(1_000_000_000).default(by
 export const quotasSchema = z.strictObject({
   sessions: most(1_000).describe('Sessions that are open at a time.'),
   connections: most(64).describe('Connections of MCP; one more ends the oldest that waits for nothing.'),
-  pendingApprovals: most(100).describe('Approvals that nobody has decided yet.'),
+  pendingApprovals: most(100).describe('Approvals that are still undecided.'),
   approvalBytes: most(65_536).describe('Arguments of a call that needs approval, as JSON.'),
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
   answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),

@@ -1,4 +1,4 @@
-/** Lines for people: what the approver has changed, where the call goes, and how it differs from the last approved one. */
+/** Lines for people: the approver's edits, where the call goes, and differences from the last approved one. */
 import { type ArgumentDifference, differencesOf } from '../argument-sources.js';
 import type { Approval, ApprovedPlan } from '../records.js';
 

@@ -27,7 +27,7 @@ export function planDefinitionOf(
   return `${policy.version}.${canonicalHash(tools)}`;
 }
 
-/** Where a call goes, in words for approvers; from the metadata that the executors use, see `agents/sandbox/executors`. */
+/** Where a call goes, in words for approvers; from the metadata that the executors use. */
 export function destinationOf({ metadata: { http, mcp }, toolType, origin }: Tool): string {
   if (isObject(mcp)) return `the tool "${mcp.tool}" of the MCP server "${mcp.server}" (${origin})`;
   if (isObject(http)) return `${http.method} ${http.server ?? `at the server of ${origin}: `}${http.path}`;

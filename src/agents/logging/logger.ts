@@ -1,4 +1,4 @@
-/** Logs of the service: JSON lines on stderr, since stdout is data. No line holds a key, or a field with a secret name. */
+/** Logs of the service: JSON lines on stderr, since stdout is data. They hold no keys or fields with secret names. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { WinnowError } from '../../core/errors.js';
 import { createKeyMask, MASK, maskKeysIn } from '../../core/secret-forms.js';

@@ -1,4 +1,4 @@
-/** Which tools, callers and arguments a part of the policy matches. All given fields must hold; none given matches all. */
+/** Which tools, callers and arguments a part of the policy matches. All given fields must hold; none matches all. */
 import { z } from 'zod';
 import {
   createSafePattern,

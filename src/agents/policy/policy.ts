@@ -1,4 +1,4 @@
-/** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order does not matter. */
+/** The policy as data. `deny` beats `needs_approval`, which beats `allow`; order does not matter. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';

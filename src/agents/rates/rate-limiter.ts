@@ -23,7 +23,7 @@ export interface RateClaim {
 }
 
 export interface RateLimiter {
-  /** Takes one of every claim, or none; then returns an exhausted claim, and the milliseconds until it is available again. */
+  /** Takes one of every claim, or none; then returns an exhausted claim and the milliseconds until it is free. */
   take(claims: readonly RateClaim[]): Promise<{ key: string; waitMs: number } | undefined>;
   /** Milliseconds until something is available; 0 where something is. */
   waitOf(claim: RateClaim): Promise<number>;

@@ -1,4 +1,4 @@
-/** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
+/** A run of a plan as data: for the store, events and the caller. */
 import { z } from 'zod';
 import { isContainer } from '../../core/catalog/schema/json.js';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
@@ -9,7 +9,7 @@ const stepId = z
   .regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only')
   .refine((id) => id !== '__proto__', 'this name is not allowed');
 
-/** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
+/** Comparisons of a condition: strings by their characters, which suits ISO 8601 instants, and numbers by value. */
 const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
 export const conditionSchema = z.strictObject({
   value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
@@ -63,7 +63,7 @@ export const runnablePlanSchema = z.object({
     .min(1)
     .max(1_000),
 });
-/** A plan as the planner writes it, or as somebody else does: only goal, inputs and steps count. */
+/** A plan, written by the planner or otherwise: only goal, inputs and steps count. */
 export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;
 export type ParsedStep = ParsedPlan['steps'][number];
@@ -104,17 +104,17 @@ export const stepStateSchema = z.object({
 });
 export type StepState = z.infer<typeof stepStateSchema>;
 
-/** Whether it is still to be run, or waits for an approval. */
+/** Whether the step is still to be run, or waits for an approval. */
 export function isOpen(state: StepState | undefined): boolean {
   return state?.status === 'pending' || state?.status === 'needs_approval';
 }
 
-/** The step of the plan that a state is of: of `s2[0]` it is `s2`. No step of a plan itself has such a name. */
+/** The plan's step of a state id: `s2` for `s2[0]`. Step ids themselves never have brackets. */
 export function stepOf(id: string): string {
   return id.replace(/\[\d+\]$/u, '');
 }
 
-/** Why a result is not there though its step is done: there was no room for it. Undefined: it is there. */
+/** Why a step that is done has no result: it did not fit. Undefined: it has its result. */
 export function noteOfLeftOut({ notes = [] }: Pick<StepState, 'notes'>): string | undefined {
   return notes.find((note) => note.includes('limit runBytes'));
 }

@@ -1,4 +1,4 @@
-/** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+/** Runs plans in a session: each step passes the same gate as a call of the session's agent. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
@@ -38,7 +38,10 @@ export const runPlanInputSchema = z
       .record(z.string(), z.unknown())
       .default({})
       .describe('What differs in this run, by the names of the plan.'),
-    dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
+    dryRun: z
+      .boolean()
+      .default(false)
+      .describe('Nothing is run: each call is shown with the arguments that are known.'),
     retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
     replanWithOutputs: z
       .boolean()
@@ -82,20 +85,20 @@ export interface RunOptions extends AskOptions {
 }
 
 export interface ResumeAskOptions extends RunOptions {
-  /** A run of another session looks like none. Default: those of all sessions that are open to the caller are seen. */
+  /** Limits access to runs of this session. Default: runs of all sessions that the caller may use. */
   session?: string | undefined;
 }
 
 /** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
 export interface PlanRuns {
   run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
-  /** Goes on with a run that waited for an approval, was cancelled or broke off. */
+  /** Continues a run that waited for an approval, was cancelled or broke off. */
   resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
-  /** Asks for the approval of a kept plan as a whole, by its name. */
+  /** Requests the approval of a kept plan as a whole, by its name. */
   requestApproval(name: string, request: PlanApprovalRequest, ask?: AskOptions): Promise<ApprovalOutput>;
-  /** Stops the steps of a run that this process runs, and waits until they have ended. It can be resumed. */
+  /** Stops the steps of a run in this process, and waits until they have ended. It can be resumed. */
   cancel(id: string, ask?: AskOptions): Promise<ShownRun>;
-  /** As it is kept, for whoever may see the runs of its user; undefined: there is none. */
+  /** The stored run, for callers who may see the runs of its user. Undefined: there is none. */
   get(id: string): Promise<ShownRun | undefined>;
   /** Newest first. */
   list(query: RunQuery): Promise<ListedRun[]>;
@@ -103,19 +106,19 @@ export interface PlanRuns {
 
 interface PlanRunParts {
   router: Router;
-  /** Where plans are kept under a name. Default: nowhere. */
+  /** Plans that are kept under a name. Default: none. */
   kept?: Pick<KeptPlans, 'get'> | undefined;
   sandbox: Sandbox;
   catalog: () => Catalog;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
-  /** Results that one run keeps, in bytes. */
+  /** Total size of the results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
   /** Of stored times. Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
-/** A run of this process; `ended` is fulfilled whatever became of it. */
+/** A run of this process; `ended` always fulfils, also after a failure. */
 interface Running {
   readonly stop: AbortController;
   readonly ended: Promise<unknown>;
@@ -147,7 +150,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
           withOutputs: replanWithOutputs,
           ...(ask.signal ? { signal: ask.signal } : {}),
         });
-      // Last: what is refused before leaves the grant for another run.
+      // Last, so that an earlier refusal leaves the grant unused.
       if (approval !== undefined && 'hash' in found && !dryRun)
         await router.planApprovals.use(id, { ...found, plan }, approval, ask);
       const runId = randomUUID();
@@ -198,7 +201,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     return record && toShown(record, new Date().toISOString());
   }
 
-  /** A second one of the same run is turned away by the store. */
+  /** Makes the run cancellable. The store refuses a second start of the same run. */
   async function stoppable(
     id: string,
     { signal }: AskOptions,
@@ -228,7 +231,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     );
   }
 
-  /** What a session may not find is not planned with. Asked when it comes to that, since most runs need no second plan. */
+  /** A planner limited to the tools that the session may find; listed on demand, since few runs plan again. */
   function planningIn(id: string, { plan }: Pick<Planner, 'plan'>, ask: RunOptions): Planner['plan'] {
     return async (request, call) => {
       const list = await router.list(id, { mode: 'classic' }, ask);
@@ -238,7 +241,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     };
   }
 
-  /** A run in another's session looks like none. */
+  /** Runs in other users' sessions look missing. */
   async function sessionOf(session: string, run: string, ask: RunOptions): Promise<SessionView> {
     try {
       return await router.session(session, ask);
@@ -253,7 +256,7 @@ function unknownRun(id: string): WinnowError {
   return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
 }
 
-/** The plan with the values of one run. @throws WinnowError `invalid_request` naming each input that is unknown, and each that has no value */
+/** The plan with the inputs of one run. @throws WinnowError `invalid_request` naming each unknown or missing input */
 function fillInputs(plan: ParsedPlan, given: RunPlanRequest['inputs']): ParsedPlan {
   const inputs = Object.entries(plan.inputs ?? {}).map(
     ([name, input]) => [name, Object.hasOwn(given, name) ? { ...input, value: given[name] } : input] as const,

@@ -1,4 +1,4 @@
-/** Runs of plans as people look at them: what the store keeps, without secrets; whose they are; what they wait for. */
+/** Views of stored runs, without secrets: their owner, their state and what they wait for. */
 import { z } from 'zod';
 import { instantSchema } from '../contracts.js';
 import { pageSchema } from '../records.js';
@@ -7,7 +7,7 @@ import { planRunSchema, RUN_STATES } from './plan-run.js';
 import { keptStepSchema, parseStored } from './run-record.js';
 import { newReach } from './step-order.js';
 
-/** Of a run that is kept: a dry run is not. */
+/** States of stored runs; dry runs are not stored. */
 const keptState = z.enum(RUN_STATES).exclude(['planned']);
 
 export const runQuerySchema = pageSchema.pick({ user: true, session: true, since: true }).extend({
@@ -45,20 +45,20 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
   approval: z.string().optional().describe('Of the plan as a whole, under which it runs.'),
   waitsFor: z
     .array(z.object({ step: z.string(), approval: z.string() }))
-    .describe('Approvals that nobody has decided on.'),
+    .describe('Approvals that are still undecided.'),
   added: z
     .array(z.string())
     .describe('Where a failed run was planned again: what the new plan reaches and the first did not.'),
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 
-/** @param at the instant of now, by the system clock */
+/** @param at now, by the system clock */
 export function toListed({ plan: stored, ...record }: Omit<PlanRunRecord, 'steps'>, at: string): ListedRun {
   const { plan } = parseStored({ plan: stored, steps: {} });
   return listedRunSchema.parse({ ...commonOf(record, at), goal: plan.goal, tools: plan.steps.map(({ tool }) => tool) });
 }
 
-/** @param at the instant of now, by the system clock */
+/** @param at now, by the system clock */
 export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecord, at: string): ShownRun {
   const { plan, earlier, approval, steps } = parseStored({ plan: stored, steps: states });
   const waitsFor = Object.values(steps).flatMap(({ id: step, status, approval }) =>

@@ -1,7 +1,7 @@
 /**
- * The way in: a bounded number waits, one of a mutex group at a time goes on, `concurrency` run at once, and one user
- * takes a part of the places alone. Turns are waited for outside the places to run: of the user first, then of the
- * group. So one user or group can't take them all, and a user who waits for themselves holds nobody else's mutex.
+ * Admission of calls: a bounded queue, one call per mutex group, `concurrency` calls at once, and a share of these
+ * places per user. Calls wait for the user's share first, then for the mutex, then for a place. So no user or group can
+ * occupy all places, and a call that waits for its own user's share holds no mutex.
  */
 import PQueue from 'p-queue';
 import { createUserCounts } from '../quotas.js';
@@ -10,15 +10,15 @@ import type { SandboxLimits } from './limits.js';
 
 interface Entered {
   readonly ok: true;
-  /** Whether the call waited for anything: what was decided before may be out of date. */
+  /** Whether the call had to wait: earlier decisions may be out of date. */
   readonly hasWaited: boolean;
-  /** Gives place and turns back. A second call does nothing. */
+  /** Releases the place and the turns. Idempotent. */
   leave(): void;
 }
 
 interface Entering {
   readonly group?: string | undefined;
-  /** Absent: the embedding program itself, to which no part applies. */
+  /** Absent: the embedding program, which has no share. */
   readonly user?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -35,7 +35,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   const groups = createTurns(1);
   const userPlaces = partOf(limits.concurrency);
   const users = createTurns(userPlaces);
-  /** Of each user, waiting and running. */
+  /** Calls of each user, waiting and running. */
   const underWay = createUserCounts();
   let waiting = 0;
 
@@ -75,7 +75,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         if (user !== undefined) await take(users.of(user));
         if (group !== undefined) await take(groups.of(group));
         await take(places, stopWaiting);
-        // It may have ended in the moment between the start of the place and this line.
+        // The wait may have timed out just after the place started.
         patience.signal.throwIfAborted();
         return { ok: true, hasWaited, leave };
       } catch {
@@ -90,7 +90,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   };
 }
 
-/** A queue for each name, gone when nobody uses it. */
+/** A queue for each name, removed when idle. */
 function createTurns(concurrency: number) {
   const queues = new Map<string, PQueue>();
   return {
@@ -112,7 +112,7 @@ function notStarted(): CallFailure {
   return fail('not_started', 'The caller cancelled the call before it began.');
 }
 
-/** Resolves inside the queue's task, which lasts until the returned function is called; `onStart` knows of it first. */
+/** Resolves within the queue's task, which lasts until the returned function is called. `onStart` is called first. */
 function takePlace(queue: PQueue, signal: AbortSignal, onStart?: () => void): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const task = () => {
@@ -123,7 +123,7 @@ function takePlace(queue: PQueue, signal: AbortSignal, onStart?: () => void): Pr
   });
 }
 
-/** A signal of its own for the wait alone: once a call runs, nothing may free its place but its end. */
+/** A signal for the wait alone: once a call runs, only its end may release its place. */
 function startPatience(maxWaitMs: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   const stop = () => controller.abort();

@@ -1,13 +1,13 @@
-/** Bounds what a tool says while it runs, in number, length and time: whoever hears it is not flooded, and the tool goes on. */
+/** Limits the messages and questions of a running tool in number, length and time. The tool itself goes on. */
 import { orAborted } from '../../core/errors.js';
 import type { AskPerson, CallHearing, ServerAnswer } from '../hearing.js';
 
-/** A tool that says more of its progress, or logs more, is heard, and goes on, but is not passed on. */
+/** Further progress reports and log messages are not passed on; progress still prolongs the call. */
 const MAX_MESSAGES = 1_000;
 const MAX_MESSAGE_CHARACTERS = 1_000;
-/** More questions of one call are dismissed. */
+/** Further questions of a call are dismissed. */
 const MAX_QUESTIONS = 20;
-/** A question that nobody answers for so long is dismissed. */
+/** A question without an answer for this long is dismissed. */
 const MAX_THOUGHT_MS = 300_000;
 
 interface Running {
@@ -25,29 +25,33 @@ export function limitHearing({ onProgress, onLog, onQuestion }: CallHearing, run
 }
 
 function limitProgress(
-  tell: CallHearing['onProgress'],
+  report: CallHearing['onProgress'],
   prolong: Running['prolong'],
 ): NonNullable<CallHearing['onProgress']> {
   let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
     if (left-- <= 0) return;
-    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+    report?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }
 
-function limitLog(tell: NonNullable<CallHearing['onLog']>): NonNullable<CallHearing['onLog']> {
+function limitLog(report: NonNullable<CallHearing['onLog']>): NonNullable<CallHearing['onLog']> {
   let left = MAX_MESSAGES;
   return ({ level, logger, data }) => {
     if (left-- <= 0) return;
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
     const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
     const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
-    tell({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+    report({
+      level,
+      data: shown,
+      ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }),
+    });
   };
 }
 
-/** One after another. A person thinks longer than a tool may be silent: its call goes on meanwhile, within its time in all. */
+/** Asks one at a time. While a person thinks, the call is prolonged, within its total time. */
 function limitQuestions(ask: AskPerson, { prolong, timeoutMs }: Running): AskPerson {
   let left = MAX_QUESTIONS;
   let last: Promise<unknown> = Promise.resolve();

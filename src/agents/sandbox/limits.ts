@@ -1,11 +1,11 @@
-/** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
+/** Limits of calls: time, size, concurrency. Plain data, so a file can hold them; defaults are resolved once. */
 import { z } from 'zod';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { nearHint } from '../../core/nearest-name.js';
 import { parseOptions } from '../../core/parse.js';
 
-/** The longest time-out. Longer work belongs in a job with an id to ask for. */
+/** The longest time-out. Longer work belongs in a background job that can be polled. */
 const MAX_TIMEOUT_MS = 600_000;
 
 const rateSchema = z.strictObject({
@@ -24,7 +24,7 @@ const toolLimits = {
     .int()
     .min(1)
     .max(24 * MAX_TIMEOUT_MS)
-    .describe('Each word of progress gives a call timeoutMs anew, and so long in all. Default: 600,000.'),
+    .describe('Each progress report gives a call timeoutMs again, up to this total. Default: 600,000.'),
   maxOutputBytes: z
     .int()
     .min(100)
@@ -75,13 +75,13 @@ export type ToolLimits = Readonly<Omit<AllLimits, Optional> & Partial<Pick<AllLi
 
 type OfAll = 'concurrency' | 'maxQueued' | 'userShare' | 'maxWaitMs' | 'stopGraceMs' | 'userRate';
 export interface SandboxLimits extends Readonly<Pick<z.output<typeof sandboxLimitsSchema>, OfAll>> {
-  /** Tools that have limits of their own. */
+  /** Names of tools with limits of their own. */
   readonly named: readonly string[];
-  /** @param ownTimeoutMs of what runs the tool, where no limit says how long. Default: that of functions. */
+  /** @param ownTimeoutMs the executor's own time-out, used without a configured one. Default: that of functions */
   of(tool: Tool, ownTimeoutMs?: number): ToolLimits;
 }
 
-/** Functions should end at once; what others serve takes its time. In milliseconds. */
+/** Milliseconds; short, since functions run locally. */
 const FUNCTION_TIMEOUT_MS = 3_000;
 export const REMOTE_TIMEOUT_MS = 60_000;
 
@@ -112,9 +112,9 @@ export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   return { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, named, of };
 }
 
-// What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all.
+// Reports limits that have no effect on a catalogue: a misspelt name leaves a tool with the general limits.
 
-/** Only names of the system's tools are suggested: who writes limits need not know what users call theirs. */
+/** Suggests only names of system tools, so that the names of users' own tools stay private. */
 export function checkLimits({ named }: Pick<SandboxLimits, 'named'>, tools: readonly Tool[]): string[] {
   const known = new Set(tools.map(({ name }) => name));
   const suggested = tools.filter(({ scope }) => scope === 'system').map(({ name }) => name);

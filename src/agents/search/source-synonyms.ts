@@ -1,4 +1,4 @@
-/** The words of a catalogue's own trade, from its files and from a file besides. */
+/** Synonyms of a catalogue's domain, from its own files and from a separate file. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { z } from 'zod';
@@ -29,11 +29,11 @@ export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
 }
 
 interface SynonymSources {
-  /** Of the catalogue; those that are JSON files may have a key `synonyms`. */
+  /** Sources of the catalogue; JSON files among them may have a key `synonyms`. */
   sources: readonly string[];
   /** A JSON file that holds nothing else. */
   file?: string | undefined;
-  /** Told of a source whose synonyms are not usable: they are left out, as its wrong entries are. */
+  /** Called with a source whose synonyms are not usable; they are left out. */
   onFailure?: ((source: string, error: WinnowError) => void) | undefined;
 }
 
@@ -61,8 +61,8 @@ async function synonymsOf(source: string): Promise<Synonyms> {
 }
 
 /**
- * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file
- * the array that it holds.
+ * Reads synonyms from a file: the key `synonyms` of a catalogue file (empty without the key), or the array of another
+ * JSON file.
  * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
  */
 export async function loadSynonyms(path: string): Promise<Synonyms> {

@@ -1,4 +1,4 @@
-/** How well discovery works, in figures: of events, by tool, user, project or time. Nothing is sampled. */
+/** Rates of how well discovery works, by tool, user, project or time. Nothing is sampled. */
 import { z } from 'zod';
 import { GATE_CODES, momentSchema } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
@@ -36,15 +36,15 @@ type Counts = Record<
   number
 >;
 
-/** With wrong arguments no call gets to its tool, whoever finds them wrong. */
+/** Codes of calls that never reached the tool; invalid arguments count, wherever they are detected. */
 const REFUSALS: ReadonlySet<string> = new Set([...GATE_CODES, 'invalid_arguments']);
 
-/** Whether the gate stopped it: the tool never ran, so it is not the tool's error. */
+/** Whether the call was refused: the tool never ran, so it is no error of the tool. */
 export function isRefused(event: TelemetryEvent & { type: 'call' }): boolean {
   return !event.ok && event.code !== undefined && REFUSALS.has(event.code);
 }
 
-/** Adds events up, in the order of their session; `report` can be asked at any time. */
+/** Counts events, in the order of each session. */
 function createRateCounter(group?: RateGroup) {
   const total = noCounts();
   const byKey = new Map<string, Counts>();
@@ -82,7 +82,7 @@ function createRateCounter(group?: RateGroup) {
         called.delete(place);
       }
     },
-    /** Ends the counting: searches that are still open count as left. */
+    /** Ends the count: searches that are still open count as abandoned. */
     report(): TelemetryReport {
       follower.end();
       const rows = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -99,7 +99,7 @@ function searchFields(outcome: SearchOutcome): (keyof Counts)[] {
   return ['searches', 'used', ...(isFirst ? ['first' as const] : []), ...(isAmongThree ? ['firstThree' as const] : [])];
 }
 
-/** A search belongs to the tool that was used after it; one that led to none, to no tool. */
+/** A search belongs to the tool that was used after it, if any. */
 function keyOf(event: TelemetryEvent, group: RateGroup, tool: string | undefined): string | undefined {
   if (group === 'tool') return tool;
   if (group === 'day') return event.at.slice(0, 'YYYY-MM-DD'.length);
@@ -129,16 +129,16 @@ function toRates(counts: Counts): Rates {
   };
 }
 
-// The events of the store, oldest first, page by page: a report over a year holds one page in memory.
+// Reads the stored events, oldest first, one page at a time, so that long reports need little memory.
 
-/** Of the store, what is read here; see `Journal` there. */
+/** The part of the store that is read here; see `Journal`. */
 export interface EventStore {
   telemetry(query: TelemetryQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
 }
 
 const PAGE = 1_000;
 
-/** Without those of an older form, which can no longer be read. */
+/** Skips events of an older form, which can no longer be parsed. */
 export async function* readEvents(
   store: EventStore,
   query: Omit<TelemetryQuery, 'after' | 'limit'> = {},
@@ -155,7 +155,7 @@ export async function* readEvents(
   }
 }
 
-// The call behind `GET /v1/telemetry` and the command line: rates of a stretch of time, in groups.
+// Rates of a period, in groups, for `GET /v1/telemetry` and the command line.
 
 export const telemetryQuerySchema = z.strictObject({
   by: z.enum(RATE_GROUPS).optional().describe('One row each. Default: the total alone.'),

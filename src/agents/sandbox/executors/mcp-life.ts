@@ -1,6 +1,6 @@
 /**
- * The life of one MCP server that is called: started at the first call, started again after it died, stopped when
- * nobody calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
+ * The life cycle of one MCP server: started at the first call, restarted after a crash, stopped when idle. After
+ * repeated failures there are pauses without restarts (exponential backoff), in which calls fail with that reason.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
 import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
@@ -9,14 +9,14 @@ import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
-/** So many starts in a row that led to no answer cost nothing; then there is a pause, and each is twice the one before. */
+/** Failures in a row without a pause; further ones double it. */
 const FREE_STARTS = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 export interface McpLifeOptions {
   readonly connectTimeoutMs: number;
-  /** Without a call for so long it is stopped. */
+  /** Time without a call after which the server is stopped. */
   readonly idleMs: number;
   readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
   /** A clock in milliseconds. */
@@ -27,24 +27,24 @@ type Reached = { ok: true; session: McpSession } | CallFailure;
 
 interface Use {
   readonly signal: AbortSignal;
-  /** Whether the work may be done a second time when the connection broke in the middle of the first. */
+  /** Whether the work may be repeated if the connection breaks during it. */
   readonly repeatable: boolean;
 }
 
 export interface McpLife {
   /**
-   * Works on the connection, and starts the server where it does not run. What the server has not seen is done once
-   * more on a new connection; what was lost on the way only if it may be repeated.
+   * Runs `work` on the connection, and starts the server if necessary. Repeats it once on a new connection if the
+   * server has not received it, or if the connection broke and the work is repeatable.
    */
   use<Answer extends { ok: true }>(
     use: Use,
     work: (session: McpSession) => Promise<Answer | McpRefusal>,
   ): Promise<Answer | CallFailure>;
-  /** Why it gets no calls now, for anybody. Undefined: it runs, or would be started. */
+  /** Why it gets no calls now. Undefined: it runs, or would be started. */
   whyDown(): string | undefined;
-  /** Whether it was started, or a start of it has failed. */
+  /** Whether a start has succeeded or failed. */
   isTried(): boolean;
-  /** What it did, where its last start failed or it fails again and again. */
+  /** Description of the failure, if the last start failed or calls fail repeatedly. */
   failure(): string | undefined;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
   let stopping: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
+  /** Independent of the first call: if that one times out, the next finds the server started. */
   function open(): Promise<McpSession> {
     const mine = openMcpSession(server, { connectTimeoutMs, way, tokens });
     opening = mine;
@@ -104,7 +104,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return undefined;
   }
 
-  /** Of calls at once the first that fails tells why. @param why not known yet where the server has ended */
+  /** Of concurrent calls, the first failure gives the reason. @param why unknown yet where the server has ended */
   async function drop(session: McpSession, why?: string): Promise<void> {
     const last = opening;
     if (last && (await last.catch(() => undefined)) === session && opening === last) {
@@ -115,7 +115,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     await session.close();
   }
 
-  /** Its connection may serve other calls, so it stays till the server is left alone. Calls at once are one failure. */
+  /** Keeps the connection until a pause, since it may serve other calls. Concurrent calls count as one failure. */
   async function noteSilence(session: McpSession, before: typeof trouble): Promise<void> {
     if (trouble !== before) return;
     noteTrouble('did not answer in time', { isStart: false });
@@ -143,7 +143,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     }
   }
 
-  /** Keeps it from being stopped. */
+  /** Prevents the idle stop. */
   function hold(): void {
     holders += 1;
     clearTimeout(stopping);
@@ -186,7 +186,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
   };
 }
 
-/** In words of Winnow alone: all who ask why it is down hear them. */
+/** In Winnow's own words only, since all callers see the reason. */
 function whyLost({ kind, status }: McpRefusal): string | undefined {
   if (kind !== 'lost') return undefined;
   return status === undefined ? 'broke off in the middle of a call' : `answered with HTTP ${status}`;

@@ -1,4 +1,4 @@
-/** MCP tools: one connection a server, shared by all calls. */
+/** MCP tools: one connection per server, shared by all calls. */
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
@@ -18,11 +18,11 @@ import { askForOffer, type McpContent } from './mcp-session.js';
 import type { McpOffered, McpOffers } from './offers.js';
 
 export interface McpExecutorOptions {
-  /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
+  /** Time-out of a server's start and handshake, in milliseconds. Default: 30,000, since many start by `npx`. */
   readonly connectTimeoutMs?: number;
   /** A server without a call for so long is stopped, in milliseconds; the next call starts it. Default: 900,000. */
   readonly idleMs?: number | undefined;
-  /** Told what a process that did not start wrote on stderr last. Callers never are. Default: nobody is told. */
+  /** Called with the last stderr output of a process that failed to start; callers never see it. Default: not called. */
   readonly onLastWords?: McpLifeOptions['onLastWords'];
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
@@ -57,7 +57,7 @@ export function createMcpExecutor(
     ]),
   );
 
-  /** None where the server has been moved since the tool was read: what was approved for one place must not go to another. */
+  /** Undefined if the server has moved since the tool was read: approvals for one target must not apply to another. */
   function lifeOf(tool: Tool): McpLife | undefined {
     const { server = '', target } = readMcpTarget(tool) ?? {};
     const found = known.get(server);
@@ -109,7 +109,7 @@ export function createMcpExecutor(
   };
 }
 
-/** Declines what can't be put to a person, and tells why. */
+/** Declines what a person can't be asked, and reports why. */
 function askedBy(server: string, ask: AskPerson | undefined, onUnasked: (reason: string) => void): AskedByServer {
   return async (asked, signal) => {
     const read = readQuestion(server, asked);
@@ -133,7 +133,7 @@ function onePrefix(name: string, namesake: string): WinnowError {
   return new WinnowError('invalid_option', `${problem} Rename one of them.`);
 }
 
-// Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it.
+// The server of a tool, and its name there, as `catalog/sources/mcp.ts` writes them.
 
 const targetSchema = z.object({
   server: z.string().min(1),
@@ -146,9 +146,9 @@ function readMcpTarget(tool: Tool): McpTarget | undefined {
   return targetSchema.safeParse(tool.metadata.mcp).data;
 }
 
-// What an MCP tool gave: its blocks as they came, for whoever shows them, and one value, for models and plans.
+// The result of an MCP tool: its original blocks for display, and one value for models and plans.
 
-/** The value is the structured content; else the text, read as JSON where it is an object or a list; else the blocks without their data. */
+/** The value: structured content, else the text (parsed if a JSON object or list), else the blocks without data. */
 export function readMcpContent(answer: McpContent): Executed {
   const content = answer.content.map(readBlock);
   const texts = content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
@@ -164,7 +164,7 @@ export function readMcpContent(answer: McpContent): Executed {
   return { ok: true, output: outputOf(content, texts), content, ...meta };
 }
 
-/** A block of another form would make clients refuse the whole result. */
+/** A malformed block would make clients refuse the whole result. */
 function readBlock(block: unknown): ContentBlock {
   if (isSpecType.ContentBlock(block)) return block;
   const type = JSON.stringify(Object(block).type)?.slice(0, 80);
@@ -178,7 +178,7 @@ function outputOf(content: readonly ContentBlock[], texts: readonly string[]): u
   return parseStructured(first) ?? first;
 }
 
-/** Older servers write their objects as text; a plan can only refer to fields of objects. */
+/** Older servers return objects as text, but a plan can only refer to fields of objects. */
 function parseStructured(text: string): unknown {
   if (!/^\s*[[{]/u.test(text)) return undefined;
   try {
