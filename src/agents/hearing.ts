@@ -21,7 +21,7 @@ export interface ServerAnswer {
 /** @param signal fires when the answer is no longer needed */
 export type AskPerson = (question: ServerQuestion, signal: AbortSignal) => Promise<ServerAnswer>;
 
-export interface CallHearing {
+export interface CallListeners {
   /** Called with each progress report of the tool. Default: not called. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Called with each log message of the tool's server. Default: not called. */

@@ -17,7 +17,7 @@ import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
-import { createHiding, secretsAmong } from './runs/mask-secrets.js';
+import { createMasking, secretsAmong } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
@@ -70,7 +70,7 @@ export interface KeptPlans {
   keep(user: string, plan: KeepPlan, roles?: readonly string[]): Promise<KeptPlan>;
   /** @throws WinnowError `not_found` */
   get(user: string, name: string): Promise<KeptPlan>;
-  /** In order of name. */
+  /** Sorted by name. */
   list(user: string): Promise<KeptPlan[]>;
   /** @throws WinnowError `not_found` */
   remove(user: string, name: string): Promise<void>;
@@ -147,7 +147,7 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
 
 /** Secrets in the plan itself, each with what to write instead. */
 function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
-  const hidden = createHiding(secretsAmong((name) => tools.get(name))).plan(plan);
+  const hidden = createMasking(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
     placesOf(given).map(

@@ -18,7 +18,7 @@ import type {
 
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
-/** Whose session, and which turn, the ledger adds. */
+/** The ledger adds session and turn. */
 type BareEvent = WithoutAbout<TelemetryEvent>;
 
 export interface Entries {

@@ -122,8 +122,8 @@ async function tryLoad(
 function refuseLost(issues: readonly string[]): void {
   const [first] = issues;
   if (first === undefined) return;
-  const next = 'Bring the tools back, or change the policy first. A restart takes the new catalogue as it is';
-  throw new WinnowError('invalid_catalog', `The catalogue stays as it is: ${first}. ${next}.`, { issues });
+  const next = 'Bring the tools back, or change the policy first. A restart accepts the new catalogue';
+  throw new WinnowError('invalid_catalog', `The catalogue stays unchanged: ${first}. ${next}.`, { issues });
 }
 
 function toReason({ source, error }: SourceFailure): { source: string; reason: string } {

@@ -33,7 +33,7 @@ import {
   searchInputSchema,
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
-import type { CallHearing } from './hearing.js';
+import type { CallListeners } from './hearing.js';
 import { createLedger } from './ledger.js';
 import { createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
@@ -58,7 +58,7 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface CallAskOptions extends AskOptions, CallHearing {
+export interface CallAskOptions extends AskOptions, CallListeners {
   /** Argument sources of the plan step, shown to the approver. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
   /** The grant of a plan that was approved as a whole. Only runs of plans set it, never a caller. */
@@ -230,9 +230,9 @@ export function createRouter(parts: RouterParts): Router {
       // Exactly what was decided on runs, since no other code holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const { caller: _caller, sources: _sources, plan: _plan, ...hearing } = ask;
+      const { caller: _caller, sources: _sources, plan: _plan, ...listeners } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
+      const asked = { tool, arguments: { ...given }, user, session: id, ...listeners, findRefusal };
       const result = await runCall(parts.execute, asked);
       if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
       await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });

@@ -31,7 +31,6 @@ import {
   closed,
   NEXT,
   namesOfEdited,
-  nobodyAsks,
   nothingToDecide,
   type Refused,
   refused,
@@ -39,6 +38,7 @@ import {
   tooLarge,
   tooMany,
   unknown,
+  withoutUser,
 } from './refusals.js';
 
 /** What an approval is bound to, and what the approver sees. */
@@ -111,7 +111,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
   return {
     async pass(request, id) {
       const { user } = request;
-      if (user === undefined) return nobodyAsks();
+      if (user === undefined) return withoutUser();
       // What has been seen as expired stays so, even if the clock is set back.
       await sweep();
       if (id !== undefined) {
@@ -138,7 +138,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
 
     async ask(request) {
       const { user } = request;
-      if (user === undefined) return nobodyAsks();
+      if (user === undefined) return withoutUser();
       const opened = await open(request, user);
       return 'ok' in opened ? opened : { ok: true, approval: await review(opened.approval) };
     },
@@ -163,7 +163,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     sweep,
   };
 
-  /** An approval as it is shown. */
+  /** An approval in the form for review. */
   async function review({ runs, plan: kept, ...approval }: ApprovalRecord): Promise<Approval> {
     // A plan is not compared: its steps are shown whole.
     const isCompared = approval.state === 'pending' && kept === undefined;

@@ -38,7 +38,7 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
     });
   if (state === 'refused') return undefined;
   if (approval.plan && (grant === 'session' || asked.arguments))
-    return refused('approval_not_allowed', 'A plan is granted as it is shown, for one run.', {
+    return refused('approval_not_allowed', 'A plan is granted unchanged, for one run.', {
       next: 'Grant it once, or refuse it.',
     });
   if (grant === 'session' && !sessionGrants)

@@ -50,8 +50,8 @@ export function closed({ state }: ApprovalRecord): Refused {
   return { ok: false, code, reason: `It is ${state} already.`, next: 'Nothing is left to decide.' };
 }
 
-export function nobodyAsks(): Refused {
-  return refused('approval_not_allowed', 'Calls without a user can not be approved: the session has no user.', {
+export function withoutUser(): Refused {
+  return refused('approval_not_allowed', 'The session has no user, so its calls can not be approved.', {
     next: 'Open a session with a user: over MCP by `winnow mcp --user NAME`, over HTTP by the header x-winnow-user.',
   });
 }

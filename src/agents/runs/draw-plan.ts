@@ -6,7 +6,7 @@ import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
 import { orderSteps, referencesOf, rootsOf } from './step-order.js';
 
 /**
- * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow tells which field goes
+ * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow names the field that goes
  * along it; a dotted one is order alone.
  * @throws WinnowError `invalid_request` for a plan that can't be run
  * @example

@@ -42,7 +42,7 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 
-interface Hiding {
+interface Masking {
   /** Leaves references, which are no secrets and which the run needs. */
   plan(plan: ParsedPlan): ParsedPlan;
   /** @param isLoop the output is the list of its items' outputs. Default: false */
@@ -51,7 +51,7 @@ interface Hiding {
 }
 
 /** Masks each secret found everywhere in the run: in echoes, and in arguments of later steps. */
-export function createHiding(secretsOf: SecretsOf): Hiding {
+export function createMasking(secretsOf: SecretsOf): Masking {
   const secrets = new Set<string>();
 
   function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {

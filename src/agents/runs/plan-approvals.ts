@@ -15,7 +15,7 @@ import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput, ApprovedPlan } from '../records.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
-import { createHiding, secretsAmong } from './mask-secrets.js';
+import { createMasking, secretsAmong } from './mask-secrets.js';
 import type { ParsedPlan, ParsedStep } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
@@ -144,7 +144,7 @@ export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
 
 /** Hides values that the current tools mark secret. */
 function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
-  return createHiding(secretsAmong(find)).plan(plan);
+  return createMasking(secretsAmong(find)).plan(plan);
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);

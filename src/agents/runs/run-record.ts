@@ -10,7 +10,7 @@ import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
-import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
+import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -99,7 +99,7 @@ type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' |
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
   const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
   const at = clock().toISOString();
-  const hidden = createHiding(secretsOf).plan(run.plan);
+  const hidden = createMasking(secretsOf).plan(run.plan);
   const plan = { plan: hidden, generation: 0, earlier: run.earlier, notes: run.notes, approval };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0, approval }, options);
@@ -151,22 +151,22 @@ function buildRecord(
   let generation = first;
   let approval = granted;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
-  const hiding = createHiding(secretsOf);
+  const masking = createMasking(secretsOf);
   // Collects the secrets of the plan.
-  hiding.plan(plan);
+  masking.plan(plan);
   const hideState = (state: StepState, of: ParsedPlan) => {
     const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
-    return hiding.state(state, tool, each !== undefined && id === state.id);
+    return masking.state(state, tool, each !== undefined && id === state.id);
   };
   /** Contents of the plan column. */
   const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => ({
-    plan: hiding.plan(next),
+    plan: masking.plan(next),
     generation,
     earlier: before && {
-      plan: hiding.plan(before.plan),
+      plan: masking.plan(before.plan),
       steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
     },
-    notes: hiding.value(notes, ''),
+    notes: masking.value(notes, ''),
     approval,
   });
   const note = (text: string) => void (notes.includes(text) || notes.push(text));
@@ -188,11 +188,11 @@ function buildRecord(
     },
     emit,
     note,
-    hide: (tool, value) => hiding.value(value, tool),
+    hide: (tool, value) => masking.value(value, tool),
     filled: (tool, given) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     fillIn(given) {
       plan = fillIn(plan, given);
-      hiding.plan(plan);
+      masking.plan(plan);
     },
     async setStep(given) {
       lease.assertHeld();

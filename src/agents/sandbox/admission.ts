@@ -32,9 +32,9 @@ type AdmissionLimits = Pick<SandboxLimits, 'concurrency' | 'maxQueued' | 'maxWai
 export function createAdmission(limits: AdmissionLimits): Admission {
   const places = new PQueue({ concurrency: limits.concurrency });
   const partOf = (all: number) => Math.max(1, Math.floor(all * limits.userShare));
-  const groups = createTurns(1);
+  const groups = createQueues(1);
   const userPlaces = partOf(limits.concurrency);
-  const users = createTurns(userPlaces);
+  const users = createQueues(userPlaces);
   /** Calls of each user, waiting and running. */
   const underWay = createUserCounts();
   let waiting = 0;
@@ -61,7 +61,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         if (isWaiting) waiting -= 1;
         isWaiting = false;
       };
-      const patience = startPatience(limits.maxWaitMs, signal);
+      const wait = startWait(limits.maxWaitMs, signal);
       const taken: (() => void)[] = [() => underWay.add(user, -1)];
       const leave = () => {
         for (const giveBack of taken.splice(0)) giveBack();
@@ -69,14 +69,14 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       let hasWaited = false;
       const take = async (queue: PQueue, onStart?: () => void) => {
         hasWaited ||= queue.pending >= queue.concurrency || queue.size > 0;
-        taken.push(await takePlace(queue, patience.signal, onStart));
+        taken.push(await takePlace(queue, wait.signal, onStart));
       };
       try {
         if (user !== undefined) await take(users.of(user));
         if (group !== undefined) await take(groups.of(group));
         await take(places, stopWaiting);
         // The wait may have timed out just after the place started.
-        patience.signal.throwIfAborted();
+        wait.signal.throwIfAborted();
         return { ok: true, hasWaited, leave };
       } catch {
         leave();
@@ -84,14 +84,14 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         return fail('overloaded', `No place to run within ${limits.maxWaitMs} ms (limit maxWaitMs).`);
       } finally {
         stopWaiting();
-        patience.end();
+        wait.end();
       }
     },
   };
 }
 
 /** A queue for each name, removed when idle. */
-function createTurns(concurrency: number) {
+function createQueues(concurrency: number) {
   const queues = new Map<string, PQueue>();
   return {
     of(name: string): PQueue {
@@ -124,7 +124,7 @@ function takePlace(queue: PQueue, signal: AbortSignal, onStart?: () => void): Pr
 }
 
 /** A signal for the wait alone: once a call runs, only its end may release its place. */
-function startPatience(maxWaitMs: number, signal: AbortSignal | undefined) {
+function startWait(maxWaitMs: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   const stop = () => controller.abort();
   const timer = setTimeout(stop, maxWaitMs);

@@ -2,13 +2,13 @@
 import type { Tool } from '../../core/catalog/tool.js';
 import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';
-import type { CallHearing } from '../hearing.js';
+import type { CallListeners } from '../hearing.js';
 import { createRateLimiter, type RateLimiter } from '../rates/rate-limiter.js';
 import { createAdmission } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, type FailureCode, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
-import { limitHearing } from './limit-hearing.js';
+import { limitListeners } from './limit-listeners.js';
 import { checkLimits, type Rate, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { prepareArguments } from './prepare-arguments.js';
 import { runWithin } from './run-within.js';
@@ -21,7 +21,7 @@ export interface SandboxParts {
   rates?: RateLimiter | undefined;
 }
 
-export interface SandboxCall extends CallHearing {
+export interface SandboxCall extends CallListeners {
   /** A tool of the caller's view; the sandbox does no authorization. */
   tool: Tool;
   /** Untrusted: validated here. */
@@ -96,7 +96,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         signal,
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
-        ...limitHearing(call, { prolong, timeoutMs }),
+        ...limitListeners(call, { prolong, timeoutMs }),
       }),
     );
     void running.ended.then(place.leave);

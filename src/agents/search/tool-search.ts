@@ -33,7 +33,7 @@ export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promi
 
 /** Default number of tools per scope, where scopes are counted separately. */
 const PER_SCOPE = { system: 3, user: 5 };
-/** A certain match. By trial: right first matches of the coding-agent catalogue reach it, matches by one stray word don't. */
+/** A certain match. By trial: right first matches of the coding-agent catalogue reach it, matches by one word don't. */
 const MIN_CONFIDENCE = 0.22;
 /** Limit of a description and of a signature; enabling a tool returns them whole. */
 const MAX_CHARACTERS = 300;

@@ -2,12 +2,12 @@
 import { isUrl } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import type { ContentBlock } from '../../contracts.js';
-import type { CallHearing } from '../../hearing.js';
+import type { CallListeners } from '../../hearing.js';
 import type { CallFailure } from '../failure.js';
 import type { McpOffers } from './offers.js';
 
 /** Each progress report prolongs the call, and so does an open question. */
-export interface ExecutorCall extends CallHearing {
+export interface ExecutorCall extends CallListeners {
   readonly tool: Tool;
   /** Validated, with the defaults of the schema. */
   readonly arguments: Readonly<Record<string, unknown>>;

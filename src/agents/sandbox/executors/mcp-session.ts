@@ -81,9 +81,9 @@ interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
 
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
-  const news = createNews();
+  const { hear, ask, noteUser, listen } = createNotifications();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
-  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear, ask });
   const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
@@ -94,14 +94,14 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     refusalOf,
     way,
     isOpen: () => isOpen,
-    noteUser: news.noteUser,
+    noteUser,
     close() {
       isOpen = false;
       return close();
     },
     async callTool({ name, arguments: input, inputSchema, signal, ...listener }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
-      const listening = news.listen(listener);
+      const listening = listen(listener);
       try {
         const logLevel = listener.onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
         const _meta = { progressToken: listening.token, ...logLevel };
@@ -153,7 +153,7 @@ async function answerAll(
 
 type Listener = Pick<McpToolCall, 'user' | 'onProgress' | 'onLog' | 'onQuestion' | 'onUnasked'>;
 
-interface News {
+interface Notifications {
   readonly hear: HearNotification;
   readonly ask: AskedByServer;
   noteUser(user: string | undefined): void;
@@ -161,14 +161,14 @@ interface News {
   listen(listener: Listener): { token: string; stop(): void };
 }
 
-const progressNewsSchema = progressSchema.extend({ progressToken: z.string() });
+const progressNotificationSchema = progressSchema.extend({ progressToken: z.string() });
 
 /**
  * Log messages, and questions of servers before 2026-07-28, don't name their call and may arrive after its end. So they
  * go to all running calls while a single user has used the connection, and are dropped after that. Questions also
  * require that only one call is running.
  */
-function createNews(): News {
+function createNotifications(): Notifications {
   const listeners = new Map<string, Listener>();
   const users = new Set<string | undefined>();
   let calls = 0;
@@ -179,7 +179,7 @@ function createNews(): News {
   return {
     hear({ method, params }) {
       if (method === 'notifications/progress') {
-        const { progressToken, ...progress } = progressNewsSchema.safeParse(params).data ?? {};
+        const { progressToken, ...progress } = progressNotificationSchema.safeParse(params).data ?? {};
         if (progressToken !== undefined && 'progress' in progress) listeners.get(progressToken)?.onProgress?.(progress);
       }
       if (method !== 'notifications/message' || users.size > 1) return;

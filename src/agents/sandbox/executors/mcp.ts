@@ -12,7 +12,7 @@ import { describeBlock } from '../cap-output.js';
 import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
-import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
+import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
 import { readQuestion } from './mcp-questions.js';
 import { askForOffer, type McpContent } from './mcp-session.js';
 import type { McpOffered, McpOffers } from './offers.js';
@@ -22,8 +22,8 @@ export interface McpExecutorOptions {
   readonly connectTimeoutMs?: number;
   /** A server without a call for so long is stopped, in milliseconds; the next call starts it. Default: 900,000. */
   readonly idleMs?: number | undefined;
-  /** Called with the last stderr output of a process that failed to start; callers never see it. Default: not called. */
-  readonly onLastWords?: McpLifeOptions['onLastWords'];
+  /** Called with the last stderr output of a process that failed to start; callers don't see it. Default: not called. */
+  readonly onLastWords?: McpLifecycleOptions['onLastWords'];
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -53,28 +53,28 @@ export function createMcpExecutor(
   const known = new Map(
     Object.entries(servers).map(([name, server]) => [
       name,
-      { target: targetOf(server), life: createMcpLife(name, server, options) },
+      { target: targetOf(server), lifecycle: createMcpLifecycle(name, server, options) },
     ]),
   );
 
   /** Undefined if the server has moved since the tool was read: approvals for one target must not apply to another. */
-  function lifeOf(tool: Tool): McpLife | undefined {
+  function lifecycleOf(tool: Tool): McpLifecycle | undefined {
     const { server = '', target } = readMcpTarget(tool) ?? {};
     const found = known.get(server);
-    return found && (target === undefined || target === found.target) ? found.life : undefined;
+    return found && (target === undefined || target === found.target) ? found.lifecycle : undefined;
   }
 
   async function ask(
     ...[server, request, { signal, user } = {}]: Parameters<McpOffers['ask']>
   ): Promise<McpOffered | CallFailure> {
-    const life = known.get(server)?.life;
-    if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
+    const lifecycle = known.get(server)?.lifecycle;
+    if (!lifecycle) return fail('not_runnable', `There is no MCP server "${server}".`);
     const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
-    const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const use = { signal: patience, repeatable: true };
-    const offered = await life.use(use, (session) => {
+    const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const use = { signal: deadline, repeatable: true };
+    const offered = await lifecycle.use(use, (session) => {
       session.noteUser(user);
-      return askForOffer(session, request, patience);
+      return askForOffer(session, request, deadline);
     });
     if (offered.ok || !timeout.aborted) return offered;
     return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
@@ -83,28 +83,28 @@ export function createMcpExecutor(
   return {
     offers: { servers: () => [...known.keys()], ask },
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
-    canRun: (tool) => runnerOf(tool) === 'mcp' && lifeOf(tool) !== undefined,
-    whyDown: (tool) => lifeOf(tool)?.whyDown(),
+    canRun: (tool) => runnerOf(tool) === 'mcp' && lifecycleOf(tool) !== undefined,
+    whyDown: (tool) => lifecycleOf(tool)?.whyDown(),
     health: () => {
-      const tried = [...known].filter(([, { life }]) => life.isTried());
-      return new Map(tried.map(([name, { life }]) => [name, life.failure()]));
+      const tried = [...known].filter(([, { lifecycle }]) => lifecycle.isTried());
+      return new Map(tried.map(([name, { lifecycle }]) => [name, lifecycle.failure()]));
     },
 
     async run(call) {
       const target = readMcpTarget(call.tool);
-      const life = lifeOf(call.tool);
-      if (!target || !life) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
+      const lifecycle = lifecycleOf(call.tool);
+      if (!target || !lifecycle) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
       const unasked = new Set<string>();
       const onUnasked = (reason: string) => void unasked.add(reason);
       const onQuestion = askedBy(target.server, call.onQuestion, onUnasked);
       const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema, onQuestion, onUnasked };
-      const answer = await life.use(call, (session) => session.callTool(asked));
+      const answer = await lifecycle.use(call, (session) => session.callTool(asked));
       const notes = [...unasked].map((why) => `The MCP server "${target.server}" asked, and was declined: ${why}.`);
       return withNotes(answer.ok ? readMcpContent(answer) : answer, notes);
     },
 
     async close() {
-      await Promise.all([...known.values()].map(({ life }) => life.close()));
+      await Promise.all([...known.values()].map(({ lifecycle }) => lifecycle.close()));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** An operation and its arguments -> the HTTP request. Arguments can't change the host, path structure or our headers. */
+/** An operation and its arguments -> an HTTP request. Arguments can't change host, path structure or our headers. */
 
 import { z } from 'zod';
 import { isObject } from '../../../../core/catalog/schema/json.js';

@@ -10,11 +10,11 @@ import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
 /** Failures in a row without a pause; further ones double it. */
-const FREE_STARTS = 3;
+const FAILURES_WITHOUT_PAUSE = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export interface McpLifeOptions {
+export interface McpLifecycleOptions {
   readonly connectTimeoutMs: number;
   /** Time without a call after which the server is stopped. */
   readonly idleMs: number;
@@ -31,7 +31,7 @@ interface Use {
   readonly repeatable: boolean;
 }
 
-export interface McpLife {
+export interface McpLifecycle {
   /**
    * Runs `work` on the connection, and starts the server if necessary. Repeats it once on a new connection if the
    * server has not received it, or if the connection broke and the work is repeatable.
@@ -49,12 +49,12 @@ export interface McpLife {
   close(): Promise<void>;
 }
 
-export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
+export function createMcpLifecycle(name: string, server: McpServer, options: McpLifecycleOptions): McpLifecycle {
   const { connectTimeoutMs, idleMs, onLastWords, now } = options;
   const tokens = createServerTokens(server);
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
-  let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
+  let lastFailure: { times: number; reason: string; until: number; isStart: boolean } | undefined;
   let isTried = false;
   let holders = 0;
   let stopping: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         if (opening === mine) opening = undefined;
         way = undefined;
         isTried = true;
-        noteTrouble(briefOf(error), { isStart: true });
+        noteFailure(briefOf(error), { isStart: true });
         if (error instanceof McpFailure && error.lastWords !== '')
           onLastWords?.({ server: name, stderr: error.lastWords });
       },
@@ -81,10 +81,10 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return mine;
   }
 
-  function noteTrouble(reason: string, { isStart }: { isStart: boolean }): void {
-    const times = (trouble?.times ?? 0) + 1;
-    const pause = times <= FREE_STARTS ? 0 : FIRST_PAUSE_MS * 2 ** (times - FREE_STARTS - 1);
-    trouble = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
+  function noteFailure(reason: string, { isStart }: { isStart: boolean }): void {
+    const times = (lastFailure?.times ?? 0) + 1;
+    const pause = times <= FAILURES_WITHOUT_PAUSE ? 0 : FIRST_PAUSE_MS * 2 ** (times - FAILURES_WITHOUT_PAUSE - 1);
+    lastFailure = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
   }
 
   async function stop(): Promise<void> {
@@ -110,23 +110,23 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     if (last && (await last.catch(() => undefined)) === session && opening === last) {
       opening = undefined;
       const reason = session.isOpen() ? why : 'ended before it answered';
-      if (reason !== undefined) noteTrouble(reason, { isStart: false });
+      if (reason !== undefined) noteFailure(reason, { isStart: false });
     }
     await session.close();
   }
 
   /** Keeps the connection until a pause, since it may serve other calls. Concurrent calls count as one failure. */
-  async function noteSilence(session: McpSession, before: typeof trouble): Promise<void> {
-    if (trouble !== before) return;
-    noteTrouble('did not answer in time', { isStart: false });
+  async function noteSilence(session: McpSession, before: typeof lastFailure): Promise<void> {
+    if (lastFailure !== before) return;
+    noteFailure('did not answer in time', { isStart: false });
     if (whyDown() !== undefined) await drop(session);
   }
 
   function whyDown(): string | undefined {
-    const left = trouble ? trouble.until - now() : 0;
-    if (!trouble || left <= 0) return undefined;
+    const left = lastFailure ? lastFailure.until - now() : 0;
+    if (!lastFailure || left <= 0) return undefined;
     const seconds = Math.ceil(left / 1_000);
-    return `The MCP server "${name}" is down: it ${trouble.reason}. It may be started again in ${seconds} s`;
+    return `The MCP server "${name}" is down: it ${lastFailure.reason}. It may be started again in ${seconds} s`;
   }
 
   async function reach(signal: AbortSignal): Promise<Reached> {
@@ -161,9 +161,9 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         for (let isSecond = false; ; isSecond = true) {
           const reached = await reach(signal);
           if (!reached.ok) return reached;
-          const before = trouble;
+          const before = lastFailure;
           const answer = await work(reached.session);
-          if (answer.ok || answer.kind === 'refused') trouble = undefined;
+          if (answer.ok || answer.kind === 'refused') lastFailure = undefined;
           else if (answer.kind !== 'unauthorized' && !signal.aborted) await drop(reached.session, whyLost(answer));
           else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
@@ -177,7 +177,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
     whyDown,
     isTried: () => isTried,
-    failure: () => (trouble?.isStart || whyDown() !== undefined ? trouble?.reason : undefined),
+    failure: () => (lastFailure?.isStart || whyDown() !== undefined ? lastFailure?.reason : undefined),
 
     close() {
       isClosed = true;

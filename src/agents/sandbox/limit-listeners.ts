@@ -1,6 +1,6 @@
 /** Limits the messages and questions of a running tool in number, length and time. The tool itself goes on. */
 import { orAborted } from '../../core/errors.js';
-import type { AskPerson, CallHearing, ServerAnswer } from '../hearing.js';
+import type { AskPerson, CallListeners, ServerAnswer } from '../hearing.js';
 
 /** Further progress reports and log messages are not passed on; progress still prolongs the call. */
 const MAX_MESSAGES = 1_000;
@@ -8,7 +8,7 @@ const MAX_MESSAGE_CHARACTERS = 1_000;
 /** Further questions of a call are dismissed. */
 const MAX_QUESTIONS = 20;
 /** A question without an answer for this long is dismissed. */
-const MAX_THOUGHT_MS = 300_000;
+const MAX_ANSWER_MS = 300_000;
 
 interface Running {
   /** Gives the tool `timeoutMs` from now on. */
@@ -16,7 +16,7 @@ interface Running {
   readonly timeoutMs: number;
 }
 
-export function limitHearing({ onProgress, onLog, onQuestion }: CallHearing, running: Running): CallHearing {
+export function limitListeners({ onProgress, onLog, onQuestion }: CallListeners, running: Running): CallListeners {
   return {
     onProgress: limitProgress(onProgress, running.prolong),
     onLog: onLog && limitLog(onLog),
@@ -25,9 +25,9 @@ export function limitHearing({ onProgress, onLog, onQuestion }: CallHearing, run
 }
 
 function limitProgress(
-  report: CallHearing['onProgress'],
+  report: CallListeners['onProgress'],
   prolong: Running['prolong'],
-): NonNullable<CallHearing['onProgress']> {
+): NonNullable<CallListeners['onProgress']> {
   let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
@@ -36,7 +36,7 @@ function limitProgress(
   };
 }
 
-function limitLog(report: NonNullable<CallHearing['onLog']>): NonNullable<CallHearing['onLog']> {
+function limitLog(report: NonNullable<CallListeners['onLog']>): NonNullable<CallListeners['onLog']> {
   let left = MAX_MESSAGES;
   return ({ level, logger, data }) => {
     if (left-- <= 0) return;
@@ -59,11 +59,11 @@ function limitQuestions(ask: AskPerson, { prolong, timeoutMs }: Running): AskPer
     if (left-- <= 0) return Promise.resolve({ action: 'cancel' });
     const answer = last.then(async (): Promise<ServerAnswer> => {
       const tooLong = new AbortController();
-      const patience = AbortSignal.any([signal, tooLong.signal]);
-      const end = setTimeout(() => tooLong.abort(), MAX_THOUGHT_MS);
+      const deadline = AbortSignal.any([signal, tooLong.signal]);
+      const end = setTimeout(() => tooLong.abort(), MAX_ANSWER_MS);
       const thinking = setInterval(prolong, timeoutMs / 2);
       try {
-        return await orAborted(ask(question, patience), patience);
+        return await orAborted(ask(question, deadline), deadline);
       } catch {
         return { action: 'cancel' };
       } finally {
