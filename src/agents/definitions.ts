@@ -25,13 +25,13 @@ type Definition = z.infer<typeof definitionSchema>;
 
 export const heldToolSchema = z.object({
   name: z.string(),
-  id: z.string().describe('Of this very definition: by it, what was looked at is accepted.'),
+  id: z.string().describe('Id of exactly this definition, for its acceptance.'),
   origin: z.string(),
   is: z.enum(['new', 'changed']),
   differences: z
     .array(z.object({ field: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }))
-    .describe('Of its definition, against the one that was accepted last.'),
-  flags: z.array(flagSchema).describe('What in its texts is not a description. They block nothing.'),
+    .describe('Differences of its definition from the last accepted one.'),
+  flags: z.array(flagSchema).describe('Suspicious parts of its texts. They block nothing.'),
 });
 export type HeldTool = z.infer<typeof heldToolSchema>;
 

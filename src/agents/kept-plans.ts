@@ -29,7 +29,7 @@ const MAX_BYTES = 262_144;
 export const planNameSchema = z
   .string()
   .regex(/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,99}$/u, 'letters, digits, "_", "." and "-", at most 100')
-  .describe('Of the plan, among those of its user.');
+  .describe('Name of the plan, unique for its user.');
 const hashSchema = z.string().regex(/^[0-9a-f]{64}$/u, 'a SHA-256 in hexadecimal');
 
 export const keepPlanSchema = z.strictObject({
@@ -37,13 +37,13 @@ export const keepPlanSchema = z.strictObject({
   plan: runnablePlanSchema.describe('As POST /v1/plan answers it, with inputs, `each` and `when` where you add them.'),
   replaces: hashSchema
     .optional()
-    .describe('The hash of the plan that it takes the place of, as you read it. Absent: none may have this name.'),
+    .describe('Hash of the plan that it replaces. Absent: no plan may have this name yet.'),
 });
 export type KeepPlan = z.input<typeof keepPlanSchema>;
 
 export const keptPlanSchema = z.object({
   name: planNameSchema,
-  hash: hashSchema.describe('Of goal, inputs and steps: the same plan has the same one.'),
+  hash: hashSchema.describe('Hash of goal, inputs and steps: equal plans have equal hashes.'),
   plan: runnablePlanSchema,
   updatedAt: instantSchema,
 });

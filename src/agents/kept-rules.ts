@@ -29,15 +29,15 @@ const keptRuleSchema = ruleSchema.safeExtend({ name: keptName });
 export const listedRuleSchema = z.object({
   ...ruleSchema.shape,
   from: z.enum(['catalog', 'kept']).describe('catalog: it comes with the tools; kept: an operator has put it here.'),
-  updatedAt: instantSchema.optional().describe('When a kept one was put.'),
+  updatedAt: instantSchema.optional().describe('When a kept rule was last put.'),
   unknownTools: z
     .array(z.string())
-    .describe('That it names and no tool of the system is called; it adds them only for who has one of their own.'),
+    .describe('Names without a system tool; the rule adds them only for users with such a private tool.'),
 });
 export type ListedRule = z.infer<typeof listedRuleSchema>;
 
 export const ruleListSchema = z.object({
-  rules: z.array(listedRuleSchema).describe('In force, in the order in which they count.'),
+  rules: z.array(listedRuleSchema).describe('Rules in force, in the order of their application.'),
   leftOut: z
     .array(z.object({ name: z.string(), reason: z.string() }))
     .describe('Kept, but not usable any more: put them again, or remove them.'),

@@ -16,23 +16,19 @@ import type { Policy } from './policy/policy.js';
 
 const count = z.int().min(0);
 export const catalogReloadSchema = z.object({
-  tools: count.describe('That the sources give now, without those that users have added.'),
+  tools: count.describe('Number of tools from the sources, without those that users have added.'),
   added: count,
   changed: count,
   removed: count,
   kept: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe(
-      'Sources, or servers of one, that could not be read, or the whole catalogue; what they gave before stays.',
-    ),
+    .describe('Sources, servers of one, or the whole catalogue that could not be read; their previous tools stay.'),
   failed: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe('Those that could not be read, and gave nothing before.'),
+    .describe('Sources that could not be read and had no tools before.'),
   warnings: z
     .array(z.string())
-    .describe(
-      'Entries that were left out, and why; keys of others that are without effect; tools whose name is another now, or may be.',
-    ),
+    .describe('Entries that were left out, and why; keys without effect; tools that were, or may have been, renamed.'),
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 

@@ -16,7 +16,7 @@ import type { DocumentRecord, Documents } from './store/documents.js';
 
 /** An entry as a user may write it; owner and origin are set by the server. */
 export const privateEntrySchema = z
-  .looseObject({ name: z.string().describe('`my__` is put before it where it does not begin so.') })
+  .looseObject({ name: z.string().describe('`my__` is prefixed if missing.') })
   .describe('As an entry of a catalogue file: name, description, toolType, inputSchema, instructions and so on.');
 
 /** For one user; a larger set belongs in a catalogue, which the operator adds. */

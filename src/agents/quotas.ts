@@ -10,7 +10,7 @@ const most = (byDefault: number) => z.int().min(1).max(1_000_000_000).default(by
 
 export const quotasSchema = z.strictObject({
   sessions: most(1_000).describe('Sessions that are open at a time.'),
-  connections: most(64).describe('Connections of MCP; one more ends the oldest that waits for nothing.'),
+  connections: most(64).describe('Connections of MCP; one more closes the oldest idle one.'),
   pendingApprovals: most(100).describe('Approvals that are still undecided.'),
   approvalBytes: most(65_536).describe('Arguments of a call that needs approval, as JSON.'),
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
@@ -18,13 +18,13 @@ export const quotasSchema = z.strictObject({
   runBytes: most(16_777_216).describe('Results that one run of a plan keeps, as JSON.'),
   modelTokens: z
     .strictObject({
-      tokens: z.int().min(1).describe('Read and written, as the model server reports them. Default: none.'),
+      tokens: z.int().min(1).describe('Input and output tokens, as the model server reports them. Default: none.'),
       seconds: z
         .int()
         .min(1)
         .max(86_400)
         .default(86_400)
-        .describe('Length of the period, which begins with the first.'),
+        .describe('Length of the period, which begins with the first use.'),
     })
     .optional()
     .describe('Tokens of models for plans and selections in a period. Default: no limit.'),
@@ -76,7 +76,7 @@ export const retentionSchema = z.strictObject({
   telemetry: days(120),
   approvals: days(90),
   runs: days(30),
-  answers: days(1).describe('Of requests with an Idempotency-Key, in days. Default: 1.'),
+  answers: days(1).describe('Days for answers to requests with an Idempotency-Key. Default: 1.'),
 });
 export type RetentionInput = z.input<typeof retentionSchema>;
 type Retention = z.output<typeof retentionSchema>;

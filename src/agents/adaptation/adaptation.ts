@@ -29,9 +29,9 @@ export const adaptationOptionsSchema = z.strictObject({
   windowDays: z.number().min(1).max(3_650).default(120).describe('Days of use that count; older use is ignored.'),
   minUses: z.int().min(2).default(3).describe('Uses of one person before something is learnt for them.'),
   minUsers: z.int().min(2).default(3).describe('Users before something is proposed for a project or for all.'),
-  minShare: z.number().min(0.5).max(1).default(0.6).describe('Of the uses after a word, for the tool it stands for.'),
+  minShare: z.number().min(0.5).max(1).default(0.6).describe('Least share of uses after a word for its tool.'),
   alwaysOnSessions: z.int().min(2).default(10).describe('Sessions of a person before a tool is proposed as always on.'),
-  alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Of these sessions, that used the tool.'),
+  alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Share of these sessions with the tool.'),
   learnEveryMinutes: z.number().min(0.1).max(10_080).default(60).describe('How often a server learns from recent use.'),
 });
 export type AdaptationOptions = z.input<typeof adaptationOptionsSchema>;

@@ -14,7 +14,7 @@ const learntDetailsSchema = z.object({
   tool: z.string(),
   term: z.string().optional().describe('Synonyms: the word of the queries, as its stem.'),
   users: z.int().min(0).describe('How many different users it comes from.'),
-  share: z.number().optional().describe('Synonyms: of the uses after the word. Always-on: of the sessions.'),
+  share: z.number().optional().describe('Synonyms: share of uses after the word. Always-on: of sessions.'),
   queries: z.array(z.string()).describe("A few of the queries that it comes from; only in a person's entries."),
   decidedBy: z.string().optional(),
 });

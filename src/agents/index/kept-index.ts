@@ -19,7 +19,7 @@ export const indexSettingsSchema = z.strictObject({
   snapshot: z
     .enum(SNAPSHOT_LEVELS)
     .default('none')
-    .describe('What is kept in the store after each build; a full one is taken over at the next start, where it fits.'),
+    .describe('Snapshot that the store keeps after each build; the next start reuses a full one that still fits.'),
   maxSnapshotBytes: z.int().min(1).default(DEFAULT_MAX_SNAPSHOT_BYTES).describe('A larger one is kept as `meta`.'),
 });
 type IndexSettings = z.output<typeof indexSettingsSchema>;
@@ -91,7 +91,7 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
 
 export const givenWeightsSchema = fieldWeightsSchema
   .nullable()
-  .describe('How much a word counts in each field from now on; what is left out has its default. null: as configured.');
+  .describe('How much a word counts in each field from now on; missing fields get their default. null: as configured.');
 export type GivenWeights = z.output<typeof givenWeightsSchema>;
 
 /** Another version of the server may have stored fields that this one does not know. */

@@ -16,8 +16,8 @@ import { exportSnapshot, parseSnapshot, restoreGeneration, type Snapshot, type S
 export const INDEX_STATES = ['ready', 'stale', 'building', 'error'] as const;
 export const indexStatusSchema = z.object({
   state: z.enum(INDEX_STATES).describe('stale: tools or weights have changed, and no build is running.'),
-  fingerprint: z.string().optional().describe('Of the index that answers. Absent: none does.'),
-  tools: z.int().describe('In the index that answers, with private ones.'),
+  fingerprint: z.string().optional().describe('Fingerprint of the index that answers. Absent: none does.'),
+  tools: z.int().describe('Tools in the index that answers, with private ones.'),
   weights: fieldWeightsSchema,
   builtAt: z.iso.datetime().optional(),
   error: z.string().optional().describe('Why the last build failed.'),
@@ -28,7 +28,7 @@ const IMPORT_OUTCOMES = ['taken', 'stale', 'empty'] as const;
 export const importedIndexSchema = indexStatusSchema.extend({
   snapshot: z
     .enum(IMPORT_OUTCOMES)
-    .describe('taken: it answers now; stale: it is of other tools or weights; empty: it holds no index.'),
+    .describe('taken: it answers now; stale: it has other tools or weights; empty: it holds no index.'),
 });
 export type ImportedIndex = z.infer<typeof importedIndexSchema>;
 

@@ -25,7 +25,7 @@ const argumentConditionSchema = z.union([
     pattern: z
       .string()
       .refine(isPattern, NO_PATTERN)
-      .describe('Regular expression of RE2, tried on a text; anchor it with ^ and $ for the whole.'),
+      .describe('Regular expression of RE2 for texts; anchor it with ^ and $ to match the whole.'),
   }),
   z.strictObject({ present: z.boolean() }),
 ]);
@@ -33,18 +33,18 @@ type ArgumentCondition = z.output<typeof argumentConditionSchema>;
 
 export const matchSchema = z.strictObject({
   tool: globs.describe(
-    "Names; * stands for any characters, ? for one. What restricts is also about the name that a tool's own server gives it.",
+    "Names; * stands for any characters, ? for one. Restrictions also match the name that a tool's own server gives it.",
   ),
   category: globs,
   origin: globs.describe('File, server or folder that the tool comes from.'),
   toolType: list(z.enum(TOOL_TYPES)),
-  risk: list(z.enum(RISKS)).describe('The risk of the call, as the arguments make it.'),
+  risk: list(z.enum(RISKS)).describe('The risk of the call with its arguments.'),
   user: list(z.string().min(1)).describe('Exact names.'),
   role: list(z.string().min(1)).describe('The caller has at least one of them.'),
   arguments: z
     .record(z.string().min(1), argumentConditionSchema)
     .optional()
-    .describe('Argument -> a value, one of several, {pattern} or {present}. Such a part is about calls only.'),
+    .describe('Argument -> a value, one of several, {pattern} or {present}. Matches calls only.'),
 });
 export type Match = z.output<typeof matchSchema>;
 

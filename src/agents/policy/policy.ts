@@ -9,21 +9,21 @@ import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match
 import { parseRequirement, type Requirement, requirementSchema } from './requirement.js';
 
 const MINUTE_MS = 60_000;
-const match = matchSchema.default({}).describe('What it is about. Default: all.');
+const match = matchSchema.default({}).describe('Which calls it applies to. Default: all.');
 
 const ruleSchema = z.strictObject({
-  name: z.string().min(1).describe('Stands in the audit.'),
+  name: z.string().min(1).describe('Appears in the audit.'),
   match,
   decision: z.enum(['allow', 'deny', 'needs_approval']),
-  reason: z.string().min(1).optional().describe('For the one who approves; and for the caller where arguments matter.'),
+  reason: z.string().min(1).optional().describe('For the approver, and for the caller where arguments matter.'),
 });
 export type PolicyRule = z.output<typeof ruleSchema>;
 
 const argumentRiskSchema = z.strictObject({
   match: matchSchema
     .omit({ risk: true, user: true, role: true })
-    .describe('Without arguments: every call of the tools.'),
-  risk: z.enum(RISKS).describe('In place of the risk of the tool. Where several match, the highest counts.'),
+    .describe('Without arguments, every call of the tools.'),
+  risk: z.enum(RISKS).describe('Replaces the risk of the tool. Where several match, the highest counts.'),
 });
 
 const preconditionSchema = z.strictObject({
@@ -36,42 +36,42 @@ const approvalsSchema = z.strictObject({
     .int()
     .min(1)
     .default(15 * MINUTE_MS)
-    .describe('A question, or a grant for one call, holds so long.'),
+    .describe('How long a request, or a grant for one call, is valid.'),
   sessionGrants: z.boolean().default(true).describe('Whether a grant may hold for all equal calls of the session.'),
   sessionGrantTtlMs: z
     .int()
     .min(1)
     .default(480 * MINUTE_MS)
-    .describe('Such a grant holds so long at most.'),
+    .describe('Maximum validity of such a grant.'),
   approvers: z
     .strictObject({ users: z.array(z.string().min(1)).default([]), roles: z.array(z.string().min(1)).default([]) })
     .optional()
-    .describe('Who may decide, never on what they asked for themselves. Default: operators.'),
+    .describe('Who may decide, but never on their own requests. Default: operators.'),
   self: z
     .enum(['off', 'ask'])
     .default('off')
-    .describe("ask: also the asker's own person, by `winnow approvals` or a question of their MCP client."),
+    .describe('ask: also the asker in person, by `winnow approvals` or a question of their MCP client.'),
 });
 
 const enablingSchema = z.strictObject({
   defaultTurns: z.int().min(1).default(3),
   maxTurns: z.int().min(1).default(20),
   maxEnabled: z.int().min(1).default(24).describe('Tools enabled at a time in a session; always-on ones not counted.'),
-  companions: z.boolean().default(true).describe('Related tools and producers come along.'),
+  companions: z.boolean().default(true).describe('Related tools and producers are enabled, too.'),
 });
 
 const policySchema = z.strictObject({
   mode: z.enum(['v2', 'legacy']).default('v2').describe('legacy: every tool counts as enabled.'),
   strict: z.boolean().default(true).describe('false: what would be refused is allowed, and the audit says so.'),
-  default: z.enum(['allow', 'deny']).default('allow').describe('Where no rule decides.'),
-  riskCeiling: z.enum(RISKS).default('high').describe('Of every session; a session may have a lower one.'),
+  default: z.enum(['allow', 'deny']).default('allow').describe('Decision where no rule applies.'),
+  riskCeiling: z.enum(RISKS).default('high').describe('Highest risk in any session; a session may have a lower one.'),
   rules: z.array(ruleSchema).default([]),
   argumentRisks: z.array(argumentRiskSchema).default([]),
   preconditions: z.array(preconditionSchema).default([]),
   toolPreconditions: z
     .enum(['enforce', 'ignore'])
     .default('enforce')
-    .describe("The tools' own, where they are written so that they can be checked."),
+    .describe("Whether tools' own preconditions are enforced, if a program can check them."),
   approvals: approvalsSchema.prefault({}),
   enabling: enablingSchema.prefault({}),
   pinned: z.array(z.string().min(1)).default([]).describe('Tools (globs) that are enabled in every session.'),

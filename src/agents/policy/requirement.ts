@@ -13,17 +13,17 @@ const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, 'a time of day is
 
 const calledSchema = z.strictObject({
   called: z.string().min(1).describe('A tool that must have been called with success in this session.'),
-  same: z.string().min(1).optional().describe('With this argument, or with it in its result, as this call has it.'),
-  withinTurns: z.int().min(1).optional().describe('Not longer ago than so many turns; 1: in this turn.'),
+  same: z.string().min(1).optional().describe('This argument has the same value in that call or its result.'),
+  withinTurns: z.int().min(1).optional().describe('At most this many turns ago; 1: in this turn.'),
 });
 const argumentSchema = z.strictObject({
-  argument: z.string().min(1).describe('An argument that must be there, not null and not an empty text.'),
+  argument: z.string().min(1).describe('An argument that must be given, and neither null nor an empty text.'),
 });
 const hoursSchema = z.strictObject({
   hours: z.strictObject({
     from: clock,
-    to: clock.describe('Not included. Before `from`: of the next day.'),
-    days: z.array(z.enum(DAYS)).min(1).optional().describe('On which the window begins. Default: every day.'),
+    to: clock.describe('Exclusive. Before `from`: on the next day.'),
+    days: z.array(z.enum(DAYS)).min(1).optional().describe('Days on which the window begins. Default: every day.'),
     timeZone: z.string().refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai').default('UTC'),
   }),
 });

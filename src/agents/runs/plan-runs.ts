@@ -22,31 +22,31 @@ import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
   .strictObject({
-    session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
+    session: z.string().min(1).max(128).describe('The session that calls the steps; their tools must be enabled.'),
     plan: runnablePlanSchema.optional().describe('As POST /v1/plan answers it; only goal, inputs and steps count.'),
     kept: z
       .strictObject({ name: planNameSchema, hash: keptPlanSchema.shape.hash.optional() })
       .optional()
-      .describe("In place of `plan`: a kept one of the session's user; with its hash, no other than that."),
+      .describe("In place of `plan`: a kept plan of the session's user; with its hash, only that version."),
     approval: z
       .string()
       .min(1)
       .max(128)
       .optional()
-      .describe('With `kept`: that of the plan as a whole with these inputs, which the run uses up.'),
+      .describe('With `kept`: the approval of the whole plan with these inputs, which the run uses up.'),
     inputs: z
       .record(z.string(), z.unknown())
       .default({})
-      .describe('What differs in this run, by the names of the plan.'),
+      .describe('Values of the inputs of the plan for this run, by name.'),
     dryRun: z
       .boolean()
       .default(false)
       .describe('Nothing is run: each call is shown with the arguments that are known.'),
-    retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+    retries: z.int().min(0).max(10).default(0).describe('How often a step is called again after a temporary failure.'),
     replanWithOutputs: z
       .boolean()
       .default(false)
-      .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
+      .describe('The prompt of the second plan then holds tool outputs. A hostile output may steer it.'),
     request: requestSchema
       .optional()
       .describe(
@@ -64,17 +64,17 @@ export const runPlanInputSchema = z
 export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
 export const resumePlanInputSchema = z.strictObject({
-  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome that are to be run again.'),
+  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome to run again.'),
   arguments: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
-    .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
+    .describe('Step id -> its secret arguments by name, which are not kept with a run.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
 
 export const planApprovalInputSchema = z.strictObject({
-  session: runPlanInputSchema.shape.session.describe('In which the plan will be run.'),
-  hash: keptPlanSchema.shape.hash.optional().describe('No other plan than that.'),
+  session: runPlanInputSchema.shape.session.describe('The session in which the plan will run.'),
+  hash: keptPlanSchema.shape.hash.optional().describe('Hash of the plan: only that version.'),
   inputs: runPlanInputSchema.shape.inputs,
   reason: requestApprovalInputSchema.shape.reason,
 });

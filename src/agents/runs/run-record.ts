@@ -76,7 +76,7 @@ const storedPlanSchema = z.object({
 });
 const storedStepSchema = stepStateSchema.extend({
   generation: z.int().min(0),
-  updatedAt: instantSchema.optional().describe('Since when it is in this state.'),
+  updatedAt: instantSchema.optional().describe('When it entered this state.'),
 });
 /** A stored step. */
 export const keptStepSchema = storedStepSchema.omit({ generation: true });

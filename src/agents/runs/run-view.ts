@@ -19,19 +19,19 @@ export type RunQuery = z.output<typeof runQuerySchema>;
 const commonShape = {
   id: z.string(),
   state: keptState.describe(
-    '`paused`: a step waits for an approval, or a new plan for a look (see `added`). `failed`: resume retries what failed.',
+    '`paused`: a step waits for an approval, or a new plan for review (see `added`). `failed`: resume retries.',
   ),
   user: z.string().optional(),
   session: z.string().optional(),
   createdAt: instantSchema,
-  updatedAt: instantSchema.describe('When it last did something.'),
-  isInterrupted: z.boolean().describe('It is `running` by its state, and no process runs it any more: resume it.'),
+  updatedAt: instantSchema.describe('Time of its last activity.'),
+  isInterrupted: z.boolean().describe('Its state is `running`, but no process runs it any more: resume it.'),
 };
 
 export const listedRunSchema = z.object({
   ...commonShape,
   goal: z.string(),
-  tools: z.array(z.string()).describe('Of its steps, in their order.'),
+  tools: z.array(z.string()).describe('Tools of its steps, in their order.'),
 });
 export type ListedRun = z.output<typeof listedRunSchema>;
 
@@ -39,16 +39,14 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
   ...commonShape,
   steps: z
     .record(z.string(), keptStepSchema)
-    .describe(
-      'Step id -> what is known of it; none yet of a step that waits for others. `s2[0]`: the first item of a loop.',
-    ),
-  approval: z.string().optional().describe('Of the plan as a whole, under which it runs.'),
+    .describe('Step id -> its state; absent for a step that waits for others. `s2[0]`: the first item of a loop.'),
+  approval: z.string().optional().describe('Id of the approval of the whole plan, under which it runs.'),
   waitsFor: z
     .array(z.object({ step: z.string(), approval: z.string() }))
     .describe('Approvals that are still undecided.'),
   added: z
     .array(z.string())
-    .describe('Where a failed run was planned again: what the new plan reaches and the first did not.'),
+    .describe('After a new plan for a failed run: tools and values that the first plan did not have.'),
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 

@@ -9,7 +9,7 @@ import { parseOptions } from '../../core/parse.js';
 const MAX_TIMEOUT_MS = 600_000;
 
 const rateSchema = z.strictObject({
-  calls: z.int().min(1).describe('Most in a period, which begins with the first.'),
+  calls: z.int().min(1).describe('Calls per period, which begins with the first.'),
   seconds: z.int().min(1).max(86_400).describe('Length of the period.'),
 });
 export type Rate = z.infer<typeof rateSchema>;
@@ -19,7 +19,7 @@ const toolLimits = {
     .int()
     .min(1)
     .max(MAX_TIMEOUT_MS)
-    .describe('From the start of the tool to its end. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
+    .describe('Milliseconds for the tool itself. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
   totalTimeoutMs: z
     .int()
     .min(1)
@@ -29,12 +29,12 @@ const toolLimits = {
     .int()
     .min(100)
     .max(64 * 1024 * 1024)
-    .describe('Of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
+    .describe('Limit of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
   maxMediaBytes: z
     .int()
     .min(0)
     .max(64 * 1024 * 1024)
-    .describe('Of images, audio and files of an MCP tool, as base64; one more is left out. Default: 5,242,880.'),
+    .describe('Limit of images, audio and files of an MCP tool, as base64; the rest is left out. Default: 5,242,880.'),
   outputCheck: z
     .enum(['warn', 'refuse', 'off'])
     .describe('A result that does not fit the outputSchema gets a note, or is a failure. Default: warn.'),
@@ -57,13 +57,13 @@ export const sandboxLimitsSchema = toolLimitsSchema.extend({
     .positive()
     .max(1)
     .default(0.5)
-    .describe('Part of `concurrency`, and of `maxQueued`, that one user may take; at least one place.'),
+    .describe('Share of `concurrency` and of `maxQueued` for one user; at least one place.'),
   maxWaitMs: z.int().min(1).default(30_000).describe('Longest wait for a place to run, in milliseconds.'),
   stopGraceMs: z
     .int()
     .min(0)
     .default(5_000)
-    .describe('A stopped call that does not end keeps its place and its mutex so long, in milliseconds.'),
+    .describe('How long a stopped call that does not end keeps its place and its mutex, in milliseconds.'),
   userRate: rateSchema.optional().describe('Calls of one user, over all tools. Default: no limit.'),
   tools: z.record(z.string(), toolLimitsSchema).default({}).describe('Overrides by the name of the tool.'),
 });

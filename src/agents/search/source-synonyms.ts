@@ -20,7 +20,7 @@ const synonymEntrySchema = z.union([
 const synonymsSchema = z
   .array(synonymEntrySchema)
   .max(5_000)
-  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
+  .describe('Groups of synonyms, or {words, means} for one direction only.');
 
 /** @throws WinnowError `invalid_option` naming each entry that is wrong. */
 export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {

@@ -13,21 +13,21 @@ const rate = z.number().min(0).max(1).nullable().describe('Null where there is n
 const ratesSchema = z.object({
   searches: count,
   used: count.describe('Searches after which a tool was enabled, or one of those found was called.'),
-  top1: rate.describe('Of those used: the tool was the first match.'),
-  top3: rate.describe('Of those used: the tool was among the first three.'),
-  searchAgain: rate.describe('Of all searches: the next thing was another search in this or the next turn.'),
-  calls: count.describe('That the gate let through.'),
+  top1: rate.describe('Share of `used` whose tool was the first match.'),
+  top3: rate.describe('Share of `used` whose tool was among the first three.'),
+  searchAgain: rate.describe('Share of searches that another search followed, in the same or the next turn.'),
+  calls: count.describe('Calls that the gate let through.'),
   errors: count,
-  errorRate: rate.describe('Of those let through: failed.'),
+  errorRate: rate.describe('Share of `calls` that failed.'),
   refused: count.describe('Calls that the gate did not let through, also for wrong arguments.'),
-  enablements: count.describe('That have ended.'),
-  unused: rate.describe('Of those: never called.'),
+  enablements: count.describe('Enablements that have ended.'),
+  unused: rate.describe('Share of `enablements` without a call.'),
 });
 export type Rates = z.infer<typeof ratesSchema>;
 
 export const telemetryReportSchema = z.object({
   total: ratesSchema,
-  rows: z.array(ratesSchema.extend({ key: z.string() })).describe('In order of the key; empty without a group.'),
+  rows: z.array(ratesSchema.extend({ key: z.string() })).describe('Sorted by key; empty without a group.'),
 });
 export type TelemetryReport = z.infer<typeof telemetryReportSchema>;
 
@@ -158,7 +158,7 @@ export async function* readEvents(
 // Rates of a period, in groups, for `GET /v1/telemetry` and the command line.
 
 export const telemetryQuerySchema = z.strictObject({
-  by: z.enum(RATE_GROUPS).optional().describe('One row each. Default: the total alone.'),
+  by: z.enum(RATE_GROUPS).optional().describe('Adds a row per value. Default: only the total.'),
   user: z.string().min(1).optional(),
   project: z.string().min(1).optional(),
   since: momentSchema.optional().describe('UTC, inclusive. Default: from the first event.'),

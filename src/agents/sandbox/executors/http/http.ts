@@ -21,11 +21,11 @@ export const httpExecutorOptionsSchema = z.strictObject({
   hosts: z
     .array(originSchema)
     .default([])
-    .describe('Origins besides those of the documents, to which a call that reads may be redirected.'),
+    .describe('Other origins than those of the documents, to which read calls may be redirected.'),
   servers: z
     .record(z.string(), z.url())
     .default({})
-    .describe('Origin of a tool (its document) -> base URL, where the document names none, or another is wanted.'),
+    .describe('Origin of a tool (its document) -> base URL, if the document has none or to replace it.'),
   privateAddresses: z
     .array(z.string())
     .default([])
