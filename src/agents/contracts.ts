@@ -1,6 +1,6 @@
 /**
  * Schemas of the router's inputs and outputs. Adapters parse with them and generate their documents from them.
- * What a language model writes or reads is spelled as its tools spell it (`top_k`); all else as Winnow's own results.
+ * Fields for language models follow the spelling of their tools (`top_k`); all others that of Winnow's results.
  * Approvals, audit and telemetry: see `records.ts`.
  */
 import { z } from 'zod';

@@ -47,7 +47,7 @@ export type RuleList = z.infer<typeof ruleListSchema>;
 export interface PutOptions {
   /** The name from the URL; the rule itself may then omit it. */
   name?: string | undefined;
-  /** Who puts it, for the audit. */
+  /** Who changes it, for the audit. */
   by?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface KeptRules {
   inForce(): readonly Rule[];
   /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
-  /** A rule of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
   put(rule: unknown, options?: PutOptions): Promise<ListedRule>;
   list(): RuleList;
   /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */

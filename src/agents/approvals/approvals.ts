@@ -84,7 +84,7 @@ export interface Approvals {
   grant(id: string, input: GrantInput, channel?: PersonChannel): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
   refuse(id: string, input: RefuseInput, channel?: PersonChannel): Promise<ApprovalOutput>;
-  /** Whether the policy lets those who ask decide themselves, through a channel that reaches the person. */
+  /** Whether the policy lets askers decide in person, through a channel that reaches them. */
   isSelfAllowed(): boolean;
   get(id: string): Promise<Approval | undefined>;
   /** Newest first; expired ones are marked so. @throws WinnowError `invalid_request` */

@@ -79,7 +79,7 @@ export function fillSecrets(shown: unknown, asked: unknown): unknown {
 /** The node with all subschemas that apply, or may apply, to the same value. */
 function nodesHolding(start: JsonSchema, partsOf: (node: JsonSchema) => readonly SchemaPart[]): JsonSchema[] {
   const found = new Set([start]);
-  // The set grows while it is read.
+  // The set grows during the loop.
   for (const node of found) for (const { about, node: part } of partsOf(node)) if (about === 'same') found.add(part);
   return [...found];
 }

@@ -8,7 +8,7 @@ import { type Policy, partsOf, toolsOf } from './policy.js';
 import { calledIn, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
-  /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
+  /** `problem`: a part can't have its intended effect. `unchecked`: prose that no program checks. */
   readonly level: 'problem' | 'unchecked';
   readonly message: string;
 }

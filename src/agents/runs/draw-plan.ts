@@ -52,7 +52,7 @@ export interface ArazzoOptions {
 }
 
 /**
- * The plan as an Arazzo document. A run of it needs the id of a session as the input `session`.
+ * The plan as an Arazzo document. Its runs need a session id as the input `session`.
  * @throws WinnowError `invalid_request` for a plan that can't be run, or that Arazzo can't express: loops, conditions
  * @example
  * const document = toArazzo(plan, { name: 'morning', version: '1' });

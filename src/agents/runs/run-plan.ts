@@ -14,7 +14,7 @@ import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknown
 import { newReach, orderSteps, referencesOf } from './step-order.js';
 
 export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
-  /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
+  /** Calls a tool; see `createGatedRunner` and `createToolRunner`. */
   run: RunStep;
   /** Whether a call may be made twice. Default: never. */
   isRepeatable?: ((tool: string) => boolean) | undefined;
@@ -35,7 +35,7 @@ export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
 }
 
 export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> {
-  /** Steps of unknown outcome that are to be run again. */
+  /** Steps of unknown outcome to run again. */
   repeat?: readonly string[] | undefined;
   /** Step id -> secret arguments, which the store does not keep. */
   arguments?: GivenAgain | undefined;

@@ -1,4 +1,4 @@
-/** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
+/** The path of a call, in order: arguments, rates, admission, the tool within its time-out, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
 import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';

@@ -19,7 +19,7 @@ export interface OpenOptions {
 
 /**
  * Sessions, approvals, audit and runs: in a SQLite file, in PostgreSQL, or in memory.
- * @param place default: SQLite in memory, which lasts until it is closed, for tests and where nothing has to last
+ * @param place default: SQLite in memory, for tests and for data that may be lost at the end
  * @throws WinnowError `store_failed`; `invalid_option` for an invalid place
  * @example
  * const store = await openStore({ file: 'agents.db' });

@@ -14,7 +14,7 @@ export type SessionRecord = Omit<SessionView, 'enabled'>;
 
 export interface EnablementRecord {
   readonly tool: string;
-  /** Why it is enabled, for example `asked`. */
+  /** How it was enabled, for example `asked`. */
   readonly via: string;
   /** The last turn in which it is enabled. */
   readonly untilTurn: number;
@@ -172,7 +172,7 @@ export interface PlanRunRecord {
   readonly user?: string | undefined;
   readonly plan: unknown;
   readonly state: string;
-  /** Step id -> what is known of it. */
+  /** Step id -> its state. */
   readonly steps: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -7,7 +7,7 @@ import type { TelemetryEvent } from '../records.js';
 export type SearchEvent = TelemetryEvent & { readonly type: 'search' };
 
 export type SearchOutcome =
-  /** @property place of the tool among the answers, from 0; -1: it was not there. */
+  /** @property place of the tool among the matches, from 0; -1: not among them */
   | { readonly kind: 'used'; readonly tool: string; readonly place: number }
   | { readonly kind: 'again' }
   | { readonly kind: 'left' };

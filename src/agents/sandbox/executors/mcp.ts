@@ -20,9 +20,9 @@ import type { McpOffered, McpOffers } from './offers.js';
 export interface McpExecutorOptions {
   /** Time-out of a server's start and handshake, in milliseconds. Default: 30,000, since many start by `npx`. */
   readonly connectTimeoutMs?: number;
-  /** A server without a call for so long is stopped, in milliseconds; the next call starts it. Default: 900,000. */
+  /** Milliseconds without a call after which a server is stopped; the next call starts it. Default: 900,000. */
   readonly idleMs?: number | undefined;
-  /** Called with the last stderr output of a process that failed to start; callers don't see it. Default: not called. */
+  /** Called with the last stderr output of a process that failed to start; hidden from callers. Default: not called. */
   readonly onLastWords?: McpLifecycleOptions['onLastWords'];
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
@@ -37,7 +37,7 @@ const DEFAULT_IDLE_MS = 900_000;
 /**
  * Calls tools on their MCP servers.
  * Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached.
- * @throws WinnowError `invalid_option` for two names that give one prefix
+ * @throws WinnowError `invalid_option` for two names with the same prefix
  * @example
  * const mcp = createMcpExecutor({ files: { command: 'node', args: ['server.mjs'] } });
  */

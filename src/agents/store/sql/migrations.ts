@@ -128,7 +128,7 @@ const sources: Migration = {
   },
 };
 
-/** The open sessions of a user are counted with each new one. */
+/** An index, since each new session counts its user's open ones. */
 const sessionUsers: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     await schema.createIndex('sessions_user').on('sessions').columns(['user', 'endedAt']).execute();
