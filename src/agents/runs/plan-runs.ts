@@ -38,10 +38,7 @@ export const runPlanInputSchema = z
       .record(z.string(), z.unknown())
       .default({})
       .describe('Values of the inputs of the plan for this run, by name.'),
-    dryRun: z
-      .boolean()
-      .default(false)
-      .describe('Nothing is run: each call is shown with the arguments that are known.'),
+    dryRun: z.boolean().default(false).describe('Runs nothing: each call is shown, as far as known.'),
     retries: z.int().min(0).max(10).default(0).describe('How often a step is called again after a temporary failure.'),
     replanWithOutputs: z
       .boolean()

@@ -25,29 +25,25 @@ export function limitListeners({ onProgress, onLog, onQuestion }: CallListeners,
 }
 
 function limitProgress(
-  report: CallListeners['onProgress'],
+  emit: CallListeners['onProgress'],
   prolong: Running['prolong'],
 ): NonNullable<CallListeners['onProgress']> {
   let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
     if (left-- <= 0) return;
-    report?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+    emit?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }
 
-function limitLog(report: NonNullable<CallListeners['onLog']>): NonNullable<CallListeners['onLog']> {
+function limitLog(emit: NonNullable<CallListeners['onLog']>): NonNullable<CallListeners['onLog']> {
   let left = MAX_MESSAGES;
   return ({ level, logger, data }) => {
     if (left-- <= 0) return;
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
     const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
     const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
-    report({
-      level,
-      data: shown,
-      ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }),
-    });
+    emit({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }
 

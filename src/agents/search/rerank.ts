@@ -13,12 +13,7 @@ import type { RankedTool } from '../../core/search/rank.js';
 
 export const rerankSettingsSchema = z.strictObject({
   enabled: z.boolean().default(false),
-  timeoutMs: z
-    .int()
-    .min(1)
-    .max(600_000)
-    .default(8_000)
-    .describe('Milliseconds for the whole reranking, with a repair.'),
+  timeoutMs: z.int().min(1).max(600_000).default(8_000).describe('For all of it, with a repair.'),
   minConfidence: z.number().min(0).max(1).default(0.65).describe("Below it the rules' order stands."),
 });
 export type RerankSettings = z.output<typeof rerankSettingsSchema>;
