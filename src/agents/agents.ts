@@ -1,6 +1,6 @@
 /**
- * All that agents in a loop need, put together once: sessions behind the policy, discovery, the sandbox, runs of plans,
- * telemetry. Everything that lasts is in the store, so several processes may share it.
+ * Builds all that agents in a loop need: sessions behind the policy, discovery, the sandbox, runs of plans, telemetry.
+ * All lasting state is in the store, so several processes may share it.
  */
 
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -35,45 +35,45 @@ import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReport
 export interface AgentsParts {
   /** Closed by `close`. */
   store: Store;
-  /** The tools of now without those that users have added; asked anew for each request, so it may be reloaded. */
+  /** The current tools, without those that users have added. Called for each request, so it may be reloaded. */
   catalog: () => Catalog;
-  /** Of the last reading of the sources. Default: none. */
+  /** Sources that failed when they were last read. Default: none. */
   failures?: DownServersParts['failures'];
-  /** Reads the sources of the catalogue anew. Default: the catalogue stays as it is. */
+  /** Reads the sources of the catalogue again. Default: the catalogue never changes. */
   reload?: (() => Promise<CatalogReload>) | undefined;
-  /** What waits for a look is not in `catalog` already. Default: nothing waits. */
+  /** Holds back unreviewed definitions; `catalog` must already leave them out. Default: nothing is held back. */
   definitions?: Definitions | undefined;
   /** Default: made from `catalog` and `store`. */
   privateTools?: PrivateTools | undefined;
-  /** What the planner takes its rules from. Default: made from `catalog` and `store`. */
+  /** Where the planner gets its rules. Default: made from `catalog` and `store`. */
   rules?: KeptRules | undefined;
   policy: PolicySource;
-  /** Asked in this order; the first that can run a tool does. Closed by `close`. */
+  /** The first that can run a tool runs it. Closed by `close`. */
   executors: readonly Executor[];
-  /** Counts what the rates and `quotas.modelTokens` limit; may be shared by servers. Default: of this process. */
+  /** Counts what the rates and `quotas.modelTokens` limit; servers may share it. Default: one for this process. */
   rates?: RateLimiter | undefined;
-  /** Time-outs, rates and room of calls. Default: those of `sandboxLimitsSchema`. */
+  /** Time-outs, rates and sizes of calls. Default: those of `sandboxLimitsSchema`. */
   limits?: SandboxLimitsInput | undefined;
-  /** Plans again where a run asks for it. Default: nothing is planned again. */
+  /** Plans again where a run requests it. Default: runs are never planned again. */
   planner?: Pick<Planner, 'plan'> | undefined;
   /** A model that reorders what a search found. Default: none. */
   rerank?: DiscoveryParts['rerank'];
-  /** Of the catalogue's own trade. Default: none but the general ones. */
+  /** Synonyms of the catalogue's own domain. Default: only the general ones. */
   synonyms?: DiscoveryParts['synonyms'];
   index?: Omit<NonNullable<DiscoveryParts['index']>, 'clock'> | undefined;
-  /** Told once where the weights in the store are not usable. Default: nothing is told. */
+  /** Called once where the weights in the store are not usable. Default: not reported. */
   onUnusableWeights?: WeightsKeeperParts['onUnusable'];
   /** Learning from use. Default: off. */
   adaptation?: AdaptationOptions | undefined;
   /** Counts for Prometheus; its module needs the package prom-client. Default: nothing is counted. */
   createMetrics?: ((options: MetricsOptions) => Metrics) | undefined;
   options?: RouterOptions | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface RebuildRequest {
-  /** Of the index from now on, kept in the store; null: those of `index` again. Default: they stay. */
+  /** Weights of the index from now on, kept in the store; null: back to those of `index`. Default: unchanged. */
   readonly weights?: GivenWeights | undefined;
   /** Who asks, for the audit. */
   readonly by?: string | undefined;
@@ -81,7 +81,7 @@ export interface RebuildRequest {
 
 /** An answer of `rebuild`. */
 export interface Rebuilt extends IndexStatus {
-  /** What became of the sources; absent where they can't be read anew. */
+  /** The result of reading the sources; absent where they can't be read again. */
   readonly catalog?: CatalogReload;
 }
 
@@ -90,7 +90,7 @@ export interface Agents {
   /** With the private tools of all users. */
   readonly catalog: () => Catalog;
   readonly privateTools: PrivateTools;
-  /** Undefined: nothing waits for a look. */
+  /** Undefined: no definition is held back. */
   readonly definitions: Definitions | undefined;
   readonly rules: KeptRules;
   readonly adaptation: Adaptation;
@@ -101,18 +101,18 @@ export interface Agents {
   measure(planner: Planner): Planner;
   readonly plans: PlanRuns;
   readonly keptPlans: KeptPlans;
-  /** Of requests that a caller may send twice. */
+  /** Answers to requests that a caller may send twice. */
   readonly answers: KeptAnswers;
   readonly policy: PolicySource['current'];
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
-  /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
+  /** Reads the sources again, and resolves when their index has settled. Searches are answered meanwhile. */
   rebuild(request?: RebuildRequest): Promise<Rebuilt>;
-  /** Tries whether the store can write. @throws WinnowError `store_failed` */
+  /** Checks that the store can write. @throws WinnowError `store_failed` */
   ready(): Promise<void>;
-  /** What of the limits is without effect on the tools of now, in words. */
+  /** Describes each limit that has no effect on the current tools. */
   checkLimits(): string[];
-  /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
+  /** Reads what other processes have added, changed, learnt or decided. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -141,7 +141,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     events: (since) => readEvents(store.journal, { since }),
     options: parts.adaptation,
     audit,
-    onAlwaysOn: changes.tell,
+    onAlwaysOn: changes.notify,
     clock,
   });
   const discovery = createDiscovery({
@@ -176,14 +176,14 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     plan: inBudget(metrics?.measurePlan(parts.planner.plan) ?? parts.planner.plan),
   };
 
-  let told = catalog();
-  /** Index and clients hear of the tools of now; the same ones again cost nothing. */
+  let followed = catalog();
+  /** Passes the current tools to index and clients; unchanged tools cost nothing. */
   function follow(): void {
     const now = catalog();
     index.setTools(now.tools);
-    if (now === told) return;
-    told = now;
-    changes.tell();
+    if (now === followed) return;
+    followed = now;
+    changes.notify();
   }
 
   async function followSettled(): Promise<void> {
@@ -191,7 +191,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     await index.settled();
   }
 
-  /** The same change, found with the next search. */
+  /** Makes the change, and updates the index before it returns. */
   function thenFollow<Given extends unknown[], Result>(change: (...given: Given) => Promise<Result>) {
     return async (...given: Given): Promise<Result> => {
       const result = await change(...given);
@@ -251,7 +251,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
         await adaptation.refresh();
         await weights.refresh();
       } finally {
-        // What could be read counts, also where something else could not.
+        // What could be read takes effect, even where another part failed.
         follow();
       }
     },
@@ -263,7 +263,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   };
 }
 
-/** Who reads the figures of a server must not learn what users call their own tools. */
+/** The metrics of a server must not reveal the names of users' own tools. */
 function isSystemName(catalog: () => Catalog): (name: string) => boolean {
   const namesIn = oncePer(({ tools }: Catalog) => {
     return new Set(tools.filter(({ scope }) => scope === 'system').map(({ name }) => name));

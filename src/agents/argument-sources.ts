@@ -1,31 +1,31 @@
 /**
- * Where each argument of a call comes from: for whoever approves it, and for the audit. It is information from the plan
- * and binds nothing; a call that comes without a plan has none.
+ * Where each argument of a call comes from, for approvers and the audit. The plan supplies this as information only; a
+ * call without a plan has none.
  */
 import { isObject, sameJson } from '../core/catalog/schema/json.js';
 import { type Root, referencesIn } from '../core/planning/references.js';
 import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
 
-/** Nobody gave such a value in so many words. */
+/** Values from these sources were never stated explicitly. */
 const MARKED: ReadonlySet<SourceName> = new Set(['composed', 'unknown']);
 export const isMarked = ({ source }: ArgumentSource): boolean => MARKED.has(source);
 
 /**
- * Of a step as it is planned. An argument that `from` does not name, or whose reference was put in or taken out since,
- * is the person's own. Undefined: the plan does not say where its arguments come from.
+ * Sources for a planned step. An argument that `from` does not name, or whose reference was added or removed since,
+ * counts as the person's own. Undefined: the plan does not say where its arguments come from.
  *
- * @param roots what references of the step may begin with besides a step; default: none
+ * @param roots what references may begin with besides a step id; default: none
  */
 export function sourcesOf(
   { arguments: values, from }: Pick<Step, 'arguments' | 'from'>,
   roots: readonly Root[] = [],
 ): ArgumentSources | undefined {
   if (!from) return undefined;
-  const told = new Map(Object.entries(from));
+  const known = new Map(Object.entries(from));
   const sources = Object.entries(values).map(([name, value]): [string, ArgumentSource] => {
     const references = referencesIn(value, roots).map(({ text }) => text);
-    const source = told.get(name);
-    // The parts of a list or an object may have several sources, of which the plan tells the least sure one.
+    const source = known.get(name);
+    // The parts of a list or an object may have several sources; the plan names the least certain one.
     const isPart = typeof value !== 'string' && source !== 'step';
     const isKept = source !== undefined && (isPart || (source === 'step') === references.length > 0);
     return [name, { source: isKept ? source : 'person', ...(references.length > 0 ? { references } : {}) }];
@@ -33,17 +33,17 @@ export function sourcesOf(
   return Object.fromEntries(sources);
 }
 
-/** The same for the arguments that a tool gets: what was filled in is the default of its schema. */
+/** Sources for the arguments that a tool gets; filled-in ones are defaults of its schema. */
 export function sourcesFor(
   given: Readonly<Record<string, unknown>>,
   sources: ArgumentSources | undefined,
 ): ArgumentSources | undefined {
   if (!sources) return undefined;
-  const told = new Map(Object.entries(sources));
-  return Object.fromEntries(Object.keys(given).map((name) => [name, told.get(name) ?? { source: 'default' }]));
+  const known = new Map(Object.entries(sources));
+  return Object.fromEntries(Object.keys(given).map((name) => [name, known.get(name) ?? { source: 'default' }]));
 }
 
-/** @param changed names of arguments that a person has changed since: they are that person's own */
+/** @param changed names of arguments that a person has edited; they count as that person's own */
 export function sourcesAfterEdit(
   given: Readonly<Record<string, unknown>>,
   { sources, changed }: { sources?: ArgumentSources | undefined; changed: readonly string[] },
@@ -58,7 +58,7 @@ export interface ArgumentDifference {
   readonly now: unknown;
 }
 
-/** By name; undefined where one of the two has none of the name. */
+/** Arguments that differ, by name; undefined where a side has none of that name. */
 export function differencesOf(before: unknown, after: unknown): ArgumentDifference[] {
   const own = (all: unknown, name: string): unknown =>
     isObject(all) && Object.hasOwn(all, name) ? all[name] : undefined;

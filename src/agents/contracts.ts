@@ -1,6 +1,6 @@
 /**
- * What goes into and out of the router, as schemas: adapters parse with them and make their documents from them.
- * What a language model writes or reads is spelled as its tools spell it (`top_k`); all else as Winnow's own results.
+ * Schemas of the router's inputs and outputs. Adapters parse with them and generate their documents from them.
+ * Fields for language models follow the spelling of their tools (`top_k`); all others that of Winnow's results.
  * Approvals, audit and telemetry: see `records.ts`.
  */
 import { z } from 'zod';
@@ -9,12 +9,12 @@ import { RISKS, TOOL_TYPES } from '../core/catalog/tool.js';
 const MAX_NAMES = 64;
 const toolName = z.string().min(1).max(256);
 export const instantSchema = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds.');
-/** Of a query, to any precision; read in the form of stored times, since the two are compared as texts. */
+/** Times in queries, of any precision; converted to the form of stored times, since both are compared as texts. */
 export const momentSchema = z.iso.datetime({ abort: true }).overwrite((text) => new Date(text).toISOString());
 export const riskSchema = z.enum(RISKS);
 const toolTypeSchema = z.enum(TOOL_TYPES);
 
-/** An answer for the agent, not an error: what to do next stands in it. */
+/** An answer for the agent, not an error: it says what to do next. */
 export const refusalSchema = z.object({
   code: z.string().min(1).describe('Stable, for programs; those of the gate are GATE_CODES.'),
   reason: z.string().min(1).describe('What is in the way, for people and models.'),
@@ -25,7 +25,7 @@ export type Refusal = z.infer<typeof refusalSchema>;
 export const refusedSchema = refusalSchema.extend({ ok: z.literal(false) });
 const rejectedNameSchema = refusalSchema.extend({ name: z.string() });
 
-/** Codes with which the router refuses; the sandbox has its own for what happens while a tool runs. */
+/** Codes of the router's refusals; the sandbox has its own for failures while a tool runs. */
 export const GATE_CODES = [
   'unknown_tool',
   'unavailable',
@@ -54,19 +54,19 @@ export const GATE_CODES = [
 ] as const;
 export type GateCode = (typeof GATE_CODES)[number];
 
-/** Who asks, as the adapter has found out. Absent: the embedding program itself, which is trusted. */
+/** Who makes the request, as the adapter has authenticated it. Absent: the embedding program, which is trusted. */
 export const callerSchema = z.strictObject({
   user: z.string().min(1).max(256).optional(),
   roles: z.array(z.string().min(1).max(128)).max(64).optional(),
 });
 export type Caller = z.infer<typeof callerSchema>;
 
-/** Whose part of a server a request takes; all callers without a name share one. Undefined: the embedding program. */
+/** The account that a request counts against; nameless callers share one. Undefined: the embedding program. */
 export function accountOf(caller: Caller | undefined): string | undefined {
   return caller && (caller.user ?? '');
 }
 
-/** Sees what is about all users: the audit, the index, everybody's telemetry and approvals. */
+/** May see the audit, the index, and all users' telemetry and approvals. */
 export const OPERATOR_ROLE = 'operator';
 
 // --- sessions ---
@@ -152,7 +152,7 @@ export const searchOutputSchema = z.object({
 });
 export type SearchOutput = z.infer<typeof searchOutputSchema>;
 
-/** An empty answer would read as if no tool fitted. */
+/** A refusal, since an empty answer would read as if no tool fitted. */
 export function refusedSearch(query: string, { code, reason, next }: Refusal): SearchOutput {
   return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }
@@ -196,7 +196,7 @@ export type DisableInput = z.input<typeof disableInputSchema>;
 export const disableOutputSchema = z.object({ disabled: z.array(z.string()), rejected: z.array(rejectedNameSchema) });
 export type DisableOutput = z.infer<typeof disableOutputSchema>;
 
-// --- list: what is handed out ---
+// --- list ---
 const LIST_MODES = ['enabled', 'classic', 'narrow'] as const;
 export const listInputSchema = z.strictObject({
   mode: z
@@ -244,7 +244,7 @@ export const callInputSchema = z.strictObject({
 export type CallInput = z.input<typeof callInputSchema>;
 
 const contentBlockSchema = z.looseObject({ type: z.string() });
-/** One of MCP: a text, an image, a sound, a link to a resource, or a resource. */
+/** A content block of MCP: text, image, audio, resource link or resource. */
 export type ContentBlock = z.infer<typeof contentBlockSchema>;
 export const contentSchema = z
   .array(contentBlockSchema)
@@ -252,7 +252,7 @@ export const contentSchema = z
   .optional()
   .describe('What an MCP tool answered, block by block as it came: texts, images (base64), audio, links, resources.');
 
-/** Of work that takes long, in the words of whoever does it. */
+/** Progress of long work, as the tool reports it. */
 export const progressSchema = z.object({
   progress: z.number().describe('Grows from one to the next.'),
   total: z.number().optional(),
@@ -260,7 +260,7 @@ export const progressSchema = z.object({
 });
 export type Progress = z.infer<typeof progressSchema>;
 
-/** What a server logs while it works on a call; data of its own choice. */
+/** A log message that a server sends while it works on a call; it chooses the data. */
 export const logMessageSchema = z.object({
   level: z.enum(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']),
   logger: z.string().optional(),

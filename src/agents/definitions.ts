@@ -1,6 +1,6 @@
 /**
- * What a source says of its tools today may be something else tomorrow. A new or changed definition of a source that the
- * operator does not trust is left out of the catalogue until somebody has seen the difference and accepted it.
+ * A source can change the definitions of its tools at any time. New or changed definitions of a source that the
+ * operator does not trust stay out of the catalogue until somebody has reviewed the difference and accepted it.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -19,45 +19,45 @@ import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
-/** All that a model or a person is shown of a tool, and where it goes. */
+/** All that models and people see of a tool, and where its calls go. */
 const definitionSchema = z.record(z.string(), z.unknown());
 type Definition = z.infer<typeof definitionSchema>;
 
 export const heldToolSchema = z.object({
   name: z.string(),
-  id: z.string().describe('Of this very definition: by it, what was looked at is accepted.'),
+  id: z.string().describe('Id of exactly this definition, for its acceptance.'),
   origin: z.string(),
   is: z.enum(['new', 'changed']),
   differences: z
     .array(z.object({ field: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }))
-    .describe('Of its definition, against the one that was accepted last.'),
-  flags: z.array(flagSchema).describe('What in its texts is not a description. They block nothing.'),
+    .describe('Differences of its definition from the last accepted one.'),
+  flags: z.array(flagSchema).describe('Suspicious parts of its texts. They block nothing.'),
 });
 export type HeldTool = z.infer<typeof heldToolSchema>;
 
-export interface DefinitionsParts {
-  /** Asked anew each time, so it may be reloaded. */
+interface DefinitionsParts {
+  /** Called each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;
-  /** Also the tools of a source that is seen for the first time wait. Default: false, they are accepted with a notice. */
+  /** Whether tools of a source seen for the first time wait, too. Default: false, they are accepted with a notice. */
   reviewNew?: boolean | undefined;
-  /** Told of each tool that waits, once. Default: nothing is told. */
+  /** Called once for each tool that waits. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Told of a source whose tools were accepted because it is seen for the first time. Default: nothing is told. */
+  /** Called with a source whose tools were accepted because it is seen for the first time. Default: not reported. */
   onFirst?: ((origin: string, tools: number) => void) | undefined;
   audit?: WriteAudit | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface Definitions {
   /** Without the tools that wait, as of the last `refresh` or `accept`. */
   catalog(): Catalog;
-  /** Those that wait, in the order of the catalogue, with what a scan of their texts finds. */
+  /** The tools that wait, in the order of the catalogue, with the findings of a scan of their texts. */
   held(): Promise<readonly HeldTool[]>;
   /**
-   * @param ids of what was looked at; a definition that has changed since has another. Default: all that waits, unseen.
-   * @returns the names of those that were accepted
+   * @param ids of the reviewed definitions; a changed definition has a new id. Default: all that wait, unseen
+   * @returns the names of the accepted tools
    * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
    */
   accept(ids: readonly string[] | undefined, by?: string): Promise<string[]>;
@@ -79,7 +79,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
     return { owner: sourceOf(tool), name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
   }
 
-  /** Of a source without a definition that was ever accepted, which is seen for the first time, all are accepted. */
+  /** Accepts all tools of a source seen for the first time: one without any accepted definition. */
   async function listAccepted(): Promise<readonly DocumentRecord[]> {
     const accepted = await store.list();
     if (reviewNew) return accepted;
@@ -118,7 +118,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
   };
 }
 
-/** Tools of sources that are not trusted that have flags. Requests come in between. */
+/** Tools of untrusted sources that have flags. Yields to requests between tools. */
 export async function scanReviewed({ tools }: Catalog): Promise<ReadonlyMap<Tool, readonly Flag[]>> {
   const flags = await scanSlowly(
     tools.filter((tool) => !isVouchedFor(tool)),
@@ -137,7 +137,7 @@ async function scanSlowly(tools: readonly Tool[], among: readonly Tool[]): Promi
   return flags;
 }
 
-/** Enough that nobody makes two definitions of one digest: one to be looked at, one to be accepted. */
+/** Enough to prevent collisions: a reviewed definition must not share its digest with another. */
 const ID_DIGITS = 32;
 
 function nothingSeen(id: string): never {
@@ -145,7 +145,7 @@ function nothingSeen(id: string): never {
   throw new WinnowError('not_found', `No definition "${id.slice(0, 120)}" waits for a look. ${next}`);
 }
 
-/** Made once: neither a tool nor what was accepted of it changes. */
+/** Computed once: neither a tool nor its accepted definition changes. */
 const definitionHash = oncePer((tool: Tool) => canonicalHash(definitionOf(tool)));
 const acceptedHash = oncePer(({ content }: DocumentRecord) => canonicalHash(Object(content)));
 
@@ -176,7 +176,7 @@ function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewe
   };
 }
 
-/** A server that the operator reaches in another way is another source. */
+/** A server at another address or command is another source. */
 function sourceOf({ origin, metadata: { mcp } }: Tool): string {
   return isObject(mcp) ? `${origin} ${mcp.target}` : origin;
 }
@@ -191,7 +191,7 @@ function keyOf(origin: string, name: string): string {
   return JSON.stringify([origin, name]);
 }
 
-/** As JSON: what is not there and what is undefined are the same. */
+/** As JSON, where absent and undefined fields are the same. */
 function definitionOf(tool: Tool): Definition {
   const { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk, metadata } = tool;
   const seen = { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk };

@@ -1,4 +1,4 @@
-/** Which tools with their schemas a client gets: only what is allowed. The index is asked for narrow lists alone. */
+/** Lists of tools for clients, with their schemas: only allowed ones. Only narrow lists need the index. */
 import { toolHash } from '../core/catalog/catalog.js';
 import { withoutLoweringHints } from '../core/catalog/risk.js';
 import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
@@ -28,7 +28,7 @@ export async function handOut(
   };
 }
 
-/** Of all that a client shows of the enabled tools. */
+/** A text that changes with anything that a client shows of the enabled tools. */
 export function fingerprintEnabled(situation: Situation): string {
   const { session } = situation;
   const tools = session.endedAt === undefined ? enabledTools(situation) : [];

@@ -1,31 +1,31 @@
-/** How whoever makes a call hears of it while it runs, from the tool itself: progress, logs, and questions for a person. */
+/** Callbacks while a call runs: the tool's progress, its server's logs, and questions for a person. */
 import type { JsonSchema } from '../core/catalog/tool.js';
 import type { LogMessage, Progress } from './contracts.js';
 
-/** What the server of a tool asks the person at the client while it works on a call: a form, as MCP has it. */
+/** A question of a tool's server to the person at the client, during a call: a form, as MCP defines it. */
 export interface ServerQuestion {
   /** The server that asks, as the configuration names it. */
   readonly server: string;
   /** In the server's own words, on one line. */
   readonly message: string;
-  /** An object of primitive fields; its words for people are on one line each. */
+  /** An object of primitive fields; each text for people is on one line. */
   readonly requestedSchema: JsonSchema;
 }
 
 export interface ServerAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** What the person wrote into the form; for the server that asked alone. */
+  /** What the person entered; only for the server that asked. */
   readonly content?: Readonly<Record<string, string | number | boolean | string[]>> | undefined;
 }
 
-/** @param signal fires when the answer is not waited for any more */
+/** @param signal fires when the answer is no longer needed */
 export type AskPerson = (question: ServerQuestion, signal: AbortSignal) => Promise<ServerAnswer>;
 
-export interface CallHearing {
-  /** Told what the tool says of its progress. Default: nobody is. */
+export interface CallListeners {
+  /** Called with each progress report of the tool. Default: not called. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told what the server of the tool logs meanwhile. Default: nobody is. */
+  /** Called with each log message of the tool's server. Default: not called. */
   readonly onLog?: ((message: LogMessage) => void) | undefined;
-  /** Asks the person whose call it is. Default: there is none, and what a server asks is declined, with a note. */
+  /** Asks the person who makes the call. Default: questions are declined, with a note. */
   readonly onQuestion?: AskPerson | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * A request that its caller sends twice under one key is done once, whichever server of the store gets it. The answer of
- * the first is that of the second. What may have had its effect is never done again by itself. An answer may hold secrets,
- * so it is sealed with the caller's own key, of which the store has a hash alone (AES-256-GCM, HKDF of RFC 5869).
+ * A request that its caller sends twice under one idempotency key is processed once, by whichever server gets it first.
+ * The second gets the first one's answer. What may have taken effect is never repeated automatically. Answers may hold
+ * secrets, so the caller's key encrypts them (AES-256-GCM, HKDF of RFC 5869); the store has only a hash of the key.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';
@@ -12,10 +12,10 @@ import type { AnswerRecord } from './store/answers.js';
 import type { Store } from './store/store.js';
 
 export interface KeyedRequest {
-  /** Whose key it is. Undefined: the operator's own program. */
+  /** The owner of the key. Undefined: the operator's own program. */
   owner: string | undefined;
   key: string;
-  /** All that makes a request the same one, as JSON can hold it. */
+  /** All that identifies the request, as JSON. */
   request: unknown;
   /** False: it only reads, so a failure leaves its key free. */
   hasEffect: boolean;
@@ -29,14 +29,14 @@ export interface KeptAnswers {
   once(request: KeyedRequest, work: () => Promise<unknown>): Promise<{ answer: unknown; isReplayed: boolean }>;
 }
 
-export interface KeptAnswersParts {
+interface KeptAnswersParts {
   store: Pick<Store, 'answers' | 'keys'>;
-  /** Of all answers of one owner, as JSON. */
+  /** Total size of one owner's answers, as JSON. */
   maxBytes: number;
   clock: () => Date;
 }
 
-/** A server that works on a request says so again after a third of it, in milliseconds. */
+/** Milliseconds. A server that works on a request renews its lease after a third of it. */
 const LEASE_MS = 60_000;
 
 export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }: KeptAnswersParts): KeptAnswers {
@@ -87,7 +87,7 @@ function replay({ content, until, ...kept }: AnswerRecord, { requestHash, key, n
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 
-/** The key is used once for each salt, so the nonce may be constant. */
+/** Each salt gives a new key, so the nonce may be constant. */
 const NONCE = Buffer.alloc(12);
 const keyFor = (key: string, salt: Buffer) => Buffer.from(hkdfSync('sha256', key, salt, 'winnow answer', 32));
 
@@ -106,16 +106,16 @@ function unseal(text: string, key: string): unknown {
   return JSON.parse(Buffer.concat(opened).toString('utf8'));
 }
 
-/** A refused call can be made again under its key, for example when it has been approved. */
+/** A refused call can be repeated under its key, for example after its approval. */
 function hasHadNoEffect(answer: unknown): boolean {
   const { ok, code } = Object(answer);
   return ok === false && meaningOf(String(code)).ran === 'no';
 }
 
-/** `conflict`: also of a run whose lease was lost on the way. */
+/** `conflict` can also mean that a run lost its lease on the way. */
 const MAY_HAVE_BEGUN: ReadonlySet<string> = new Set(['cancelled', 'conflict', 'outcome_unknown']);
 
-/** Of a request that was not begun. What failed on the way, or was cancelled, may have had a part of its effect. */
+/** Whether the request never began. One that failed on the way, or was cancelled, may have had a partial effect. */
 function isRefusal({ code, meaning }: WinnowError): boolean {
   return code === 'overloaded' || (!MAY_HAVE_BEGUN.has(code) && meaning.httpStatus < 500);
 }

@@ -1,6 +1,6 @@
 /**
- * Plans that a user keeps under a name: checked against the tools of today when they are kept, told apart by a hash, run
- * again with other inputs. No secret is kept: what a tool's schema marks secret has to be an input.
+ * Plans that a user saves under a name, to run them again with other inputs. They are checked against the current tools
+ * when saved, and identified by a hash. No secret is saved: what a tool's schema marks secret has to be an input.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -17,19 +17,19 @@ import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
-import { createHiding, secretsAmong } from './runs/mask-secrets.js';
+import { createMasking, secretsAmong } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
-/** More of one user would be a library, which belongs into a repository. */
+/** For one user; a larger library belongs in a repository. */
 const MAX_PLANS = 200;
 const MAX_BYTES = 262_144;
 
 export const planNameSchema = z
   .string()
   .regex(/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,99}$/u, 'letters, digits, "_", "." and "-", at most 100')
-  .describe('Of the plan, among those of its user.');
+  .describe('Name of the plan, unique for its user.');
 const hashSchema = z.string().regex(/^[0-9a-f]{64}$/u, 'a SHA-256 in hexadecimal');
 
 export const keepPlanSchema = z.strictObject({
@@ -37,40 +37,40 @@ export const keepPlanSchema = z.strictObject({
   plan: runnablePlanSchema.describe('As POST /v1/plan answers it, with inputs, `each` and `when` where you add them.'),
   replaces: hashSchema
     .optional()
-    .describe('The hash of the plan that it takes the place of, as you read it. Absent: none may have this name.'),
+    .describe('Hash of the plan that it replaces. Absent: no plan may have this name yet.'),
 });
 export type KeepPlan = z.input<typeof keepPlanSchema>;
 
 export const keptPlanSchema = z.object({
   name: planNameSchema,
-  hash: hashSchema.describe('Of goal, inputs and steps: the same plan has the same one.'),
+  hash: hashSchema.describe('Hash of goal, inputs and steps: equal plans have equal hashes.'),
   plan: runnablePlanSchema,
   updatedAt: instantSchema,
 });
 export type KeptPlan = z.output<typeof keptPlanSchema>;
 
-export interface KeptPlansParts {
-  /** With the tools of all users; each plan is checked against those that its user sees. */
+interface KeptPlansParts {
+  /** The tools of all users; a plan is checked against those that its user sees. */
   catalog: () => Catalog;
   store: Documents;
-  /** What it hides from a caller is no tool for them. Default: it hides nothing. */
+  /** Tools that it hides from a caller count as unknown. Default: it hides nothing. */
   policy?: (() => Policy) | undefined;
-  /** Told of each change after it is in the store. Default: nothing is told. */
+  /** Records each change after the store has it. Default: no audit. */
   audit?: WriteAudit | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 /** Each method throws WinnowError `store_failed`. A plan of another user looks like one that does not exist. */
 export interface KeptPlans {
   /**
-   * @param roles of who keeps it
-   * @throws WinnowError `invalid_request` with one issue a line; `conflict` where something else is kept than `replaces`
+   * @param roles of the user
+   * @throws WinnowError `invalid_request` with one issue per line; `conflict` where the stored plan is not `replaces`
    */
   keep(user: string, plan: KeepPlan, roles?: readonly string[]): Promise<KeptPlan>;
   /** @throws WinnowError `not_found` */
   get(user: string, name: string): Promise<KeptPlan>;
-  /** In order of name. */
+  /** Sorted by name. */
   list(user: string): Promise<KeptPlan[]>;
   /** @throws WinnowError `not_found` */
   remove(user: string, name: string): Promise<void>;
@@ -145,9 +145,9 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
   if (issues.length > 0) throw unusable(issues);
 }
 
-/** Secrets that stand in the plan itself, each with what to write instead. */
+/** Secrets in the plan itself, each with what to write instead. */
 function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
-  const hidden = createHiding(secretsAmong((name) => tools.get(name))).plan(plan);
+  const hidden = createMasking(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
     placesOf(given).map(

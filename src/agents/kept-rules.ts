@@ -1,7 +1,7 @@
 /**
- * Rules that operators keep in the store, beside those of the catalogue: they come after these, and count from the next
- * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt. Which names are
- * known is said by the tools of the system alone: nobody learns here what users call their own.
+ * Rules that operators put into the store. They follow the catalogue's own rules and apply from the next request on.
+ * They change no tool, so index and prompts stay valid. Names are checked against system tools only, so that the names
+ * of users' own tools stay private.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -14,9 +14,9 @@ import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
-/** More would be a catalogue: each request is held against all of them. */
+/** Each request is matched against all of them; a larger set belongs in a catalogue. */
 export const MAX_KEPT_RULES = 200;
-/** It is part of an address. */
+/** The name is part of a URL. */
 const MAX_RULE_NAME_CHARACTERS = 100;
 const OWNER = 'operators';
 
@@ -29,37 +29,37 @@ const keptRuleSchema = ruleSchema.safeExtend({ name: keptName });
 export const listedRuleSchema = z.object({
   ...ruleSchema.shape,
   from: z.enum(['catalog', 'kept']).describe('catalog: it comes with the tools; kept: an operator has put it here.'),
-  updatedAt: instantSchema.optional().describe('When a kept one was put.'),
+  updatedAt: instantSchema.optional().describe('When a kept rule was last put.'),
   unknownTools: z
     .array(z.string())
-    .describe('That it names and no tool of the system is called; it adds them only for who has one of their own.'),
+    .describe('Names without a system tool; the rule adds them only for users with such a private tool.'),
 });
 export type ListedRule = z.infer<typeof listedRuleSchema>;
 
 export const ruleListSchema = z.object({
-  rules: z.array(listedRuleSchema).describe('In force, in the order in which they count.'),
+  rules: z.array(listedRuleSchema).describe('Rules in force, in the order of their application.'),
   leftOut: z
     .array(z.object({ name: z.string(), reason: z.string() }))
-    .describe('Kept, but not usable any more: put them anew, or remove them.'),
+    .describe('Kept, but not usable any more: put them again, or remove them.'),
 });
 export type RuleList = z.infer<typeof ruleListSchema>;
 
 export interface PutOptions {
-  /** As an address says it; the rule itself may then leave it out. */
+  /** The name from the URL; the rule itself may then omit it. */
   name?: string | undefined;
-  /** Who puts it, for the audit. */
+  /** Who changes it, for the audit. */
   by?: string | undefined;
 }
 
-export interface KeptRulesParts {
-  /** With its own rules; asked anew each time, so it may be reloaded. */
+interface KeptRulesParts {
+  /** The catalogue with its own rules. Called each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;
-  /** Told of each kept rule that is not usable, or names a tool that is not there, once. Default: nothing is told. */
+  /** Called once for each stored rule that is not usable or names a missing tool. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Told of each change after it is in the store. Default: nothing is told. */
+  /** Records each change after the store has it. Default: no audit. */
   audit?: WriteAudit | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface KeptRules {
   inForce(): readonly Rule[];
   /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
-  /** A rule of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
   put(rule: unknown, options?: PutOptions): Promise<ListedRule>;
   list(): RuleList;
   /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
@@ -124,7 +124,7 @@ function withName(entry: unknown, name: string): unknown {
   throw unusable(`name: the rule says ${JSON.stringify(own)}, its address "${name}"; write the same, or leave it out`);
 }
 
-/** What the catalogue says counts: a kept rule of the same name could not be told apart from its own. */
+/** The catalogue takes precedence: rules are identified by name. */
 function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[]) {
   const taken = new Set(catalog.rules.map(({ name }) => name));
   const kept: { rule: Rule; updatedAt: string }[] = [];
@@ -149,7 +149,7 @@ function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[]) {
     return { level: 'warning', entry: 'kept rule', name, message };
   };
   return {
-    /** Without any kept ones: the very array of the catalogue. */
+    /** Without stored rules, the catalogue's own array. */
     inForce: kept.length === 0 ? catalog.rules : Object.freeze([...catalog.rules, ...kept.map(({ rule }) => rule)]),
     list: { rules: [...catalog.rules.map((rule) => listed(rule)), ...added], leftOut },
     listed,

@@ -1,4 +1,4 @@
-/** What happened in a session, as entries of the audit and events of telemetry, written together. */
+/** Writes what happened in a session: audit entries and telemetry events, in one step. */
 import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { approvalEntry } from './approvals/approvals.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
@@ -18,30 +18,30 @@ import type {
 
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
-/** Whose session, and which turn, the ledger adds. */
-export type BareEvent = WithoutAbout<TelemetryEvent>;
+/** The ledger adds session and turn. */
+type BareEvent = WithoutAbout<TelemetryEvent>;
 
 export interface Entries {
   situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
   audit?: readonly BareEntry[];
   telemetry?: readonly BareEvent[];
   call?: Pick<CallRecord, 'tool' | 'values'> | undefined;
-  /** Nothing has come of it yet: the beginning of the session need not be written for it. Default: false. */
+  /** The request only looked, so a session start that was held back stays unwritten. Default: false. */
   isLook?: boolean;
 }
 
 export interface Ledger {
-  /** An entry of a session for whoever writes it with what it is about, behind the beginning that was held. */
+  /** An entry for a caller that writes it with its own change; a held session start comes first. */
   toAudit(entry: BareEntry): AuditRecord[];
   write(entries: Entries): Promise<void>;
-  /** @param isHeld it is written with the first entry that is no look. Default: at once */
+  /** @param isHeld writes it with the first entry that is more than a look. Default: at once */
   writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
-  /** Nothing where the beginning is still held. */
+  /** Writes nothing where the session start is still held back. */
   writeEnd(situation: NonNullable<Entries['situation']>, done: EndedWith, reason?: string): Promise<void>;
   writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
   writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
   writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
-  /** Of an approval that was asked for ahead and refused; one that is asked for is written with it. */
+  /** Records an approval request that was refused; one that succeeded is recorded with the approval. */
   writeAsking(situation: Situation, asked: Asked): Promise<void>;
   writeResult(situation: Situation, passed: Passed, ended: EndedCall): Promise<void>;
   list(query: StoredAuditQuery): Promise<AuditEntry[]>;
@@ -52,14 +52,14 @@ export interface EndedCall {
   milliseconds: number;
 }
 
-export interface LedgerParts {
+interface LedgerParts {
   journal: Journal;
   clock: () => Date;
   onEvent?: ((event: TelemetryEvent) => void) | undefined;
 }
 
 export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
-  /** Session -> its beginning, which is not written yet. */
+  /** Session -> its start, which is not written yet. */
   const held = new Map<string, BareEntry>();
 
   function takeHeld(id: string | undefined): BareEntry[] {
@@ -139,11 +139,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       const { name, decision, argumentsHash, sources, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
       const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, sources, approval };
-      // A user's own figures name tools: of one that is denied they must tell no more than of one that does not exist.
-      const isTold = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
-      // Before the tool runs: a crash in its middle must not hide that it was begun.
+      // Users see their own telemetry: a denied tool must look there like one that does not exist.
+      const isShown = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
+      // Before the tool runs: a crash meanwhile must not hide that it began.
       const telemetry: BareEvent[] =
-        refusal && isTold ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
+        refusal && isShown ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
       await write({ situation, audit: [entry], telemetry });
     },
 
@@ -177,7 +177,7 @@ export function expiredEvent({ tool, calls }: EnablementRecord): BareEvent {
   return { type: 'expire', tool, calls };
 }
 
-/** What the policy said stands in the audit, also where the caller was told less. */
+/** The audit has the policy's own decision, even where the caller sees less. */
 function entryOf(
   event: AuditEntry['event'],
   {
@@ -213,9 +213,9 @@ function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<Ab
 
 // Entries of the audit that belong to no session: what operators and users changed.
 
-export interface AuditWriterParts {
+interface AuditWriterParts {
   journal: Journal;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The catalogue of a server that runs: read anew while it answers. A source that can't be read keeps the tools it gave
- * before. A catalogue that is none as a whole, or that the policy would no longer restrict as it did, changes nothing. Both
- * are told.
+ * Reloads the catalogue of a running server. A source that can't be read keeps its previous tools. A reload changes
+ * nothing where the whole catalogue is invalid, or where parts of the policy would no longer apply; both are reported.
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -17,39 +16,35 @@ import type { Policy } from './policy/policy.js';
 
 const count = z.int().min(0);
 export const catalogReloadSchema = z.object({
-  tools: count.describe('That the sources give now, without those that users have added.'),
+  tools: count.describe('Number of tools from the sources, without those that users have added.'),
   added: count,
   changed: count,
   removed: count,
   kept: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe(
-      'Sources, or servers of one, that could not be read, or the whole catalogue; what they gave before stays.',
-    ),
+    .describe('Sources, servers of one, or the whole catalogue that could not be read; their previous tools stay.'),
   failed: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe('Those that could not be read, and gave nothing before.'),
+    .describe('Sources that could not be read and had no tools before.'),
   warnings: z
     .array(z.string())
-    .describe(
-      'Entries that were left out, and why; keys of others that are without effect; tools whose name is another now, or may be.',
-    ),
+    .describe('Entries that were left out, and why; keys without effect; tools that were, or may have been, renamed.'),
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 
-export interface LiveCatalogParts {
+interface LiveCatalogParts {
   first: LoadedCatalog;
-  /** Reads the sources anew; see `loadCatalog` with `previous` and `keepFailed`. */
+  /** Reads the sources again; see `loadCatalog` with `previous` and `keepFailed`. */
   load(previous: LoadedCatalog): Promise<LoadedCatalog>;
-  /** Of now. Default: none, so that any catalogue is taken. */
+  /** The current policy. Default: none, so any valid catalogue is accepted. */
   policy?: (() => Policy) | undefined;
-  /** Told of each reload. Default: nothing is told. */
+  /** Records each reload. Default: no audit. */
   audit?: WriteAudit | undefined;
 }
 
 export interface LiveCatalog {
   current(): LoadedCatalog;
-  /** One at a time; those who ask meanwhile get the answer of the next one. Throws WinnowError `store_failed` only. */
+  /** One runs at a time; requests meanwhile share the next one. Throws WinnowError `store_failed` only. */
   reload(): Promise<CatalogReload>;
 }
 
@@ -123,8 +118,8 @@ async function tryLoad(
 function refuseLost(issues: readonly string[]): void {
   const [first] = issues;
   if (first === undefined) return;
-  const next = 'Bring the tools back, or change the policy first. A restart takes the new catalogue as it is';
-  throw new WinnowError('invalid_catalog', `The catalogue stays as it is: ${first}. ${next}.`, { issues });
+  const next = 'Bring the tools back, or change the policy first. A restart accepts the new catalogue';
+  throw new WinnowError('invalid_catalog', `The catalogue stays unchanged: ${first}. ${next}.`, { issues });
 }
 
 function toReason({ source, error }: SourceFailure): { source: string; reason: string } {
@@ -135,11 +130,11 @@ function renderChanges({ added, changed, removed }: CatalogReload): string {
   return `${added} tools added, ${changed} changed, ${removed} removed.`;
 }
 
-// A planner over a catalogue that changes: each request is planned with the tools of now.
+// A planner over a catalogue that changes: each request is planned with the current tools.
 
-export interface LivePlannerParts {
+interface LivePlannerParts {
   catalog: () => Catalog;
-  /** Asked once for each catalogue. */
+  /** Called once for each catalogue. */
   plannerOf: (catalog: Catalog) => Planner;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Documents of the store, merged with a catalogue. They are read again now and then, so that what other processes have
- * put or removed counts, too.
+ * Documents of the store, merged with a catalogue. `refresh` picks up changes by other processes.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -11,17 +10,17 @@ interface WithIssues {
   readonly issues: readonly EntryIssue[];
 }
 
-export interface MergedDocumentsParts<Merged extends WithIssues> {
-  /** Asked anew each time, so it may be reloaded. */
+interface MergedDocumentsParts<Merged extends WithIssues> {
+  /** Called each time, so it may be reloaded. */
   base: () => Catalog;
   list: () => Promise<readonly DocumentRecord[]>;
   merge: (catalog: Catalog, documents: readonly DocumentRecord[]) => Merged;
-  /** Told of each issue of what is merged, once. Default: nothing is told. */
+  /** Called once for each issue of the merged result. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
 }
 
-export interface MergedDocuments<Merged> {
-  /** As of the last `refresh`; the same object where neither documents nor catalogue have changed. */
+interface MergedDocuments<Merged> {
+  /** State of the last `refresh`; the same object while documents and catalogue are unchanged. */
   current(): Merged;
   /** @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
@@ -31,7 +30,7 @@ export function createMergedDocuments<Merged extends WithIssues>(
   parts: MergedDocumentsParts<Merged>,
 ): MergedDocuments<Merged> {
   const { base, list, merge, onIssue } = parts;
-  const tell = tellOnce(onIssue, (issue) => JSON.stringify(issue));
+  const report = reportOnce(onIssue, (issue) => JSON.stringify(issue));
   const readings = { begun: 0, taken: 0 };
   let documents: readonly DocumentRecord[] = [];
   let last: { catalog: Catalog; documents: readonly DocumentRecord[]; merged: Merged } | undefined;
@@ -40,7 +39,7 @@ export function createMergedDocuments<Merged extends WithIssues>(
     const catalog = base();
     if (last?.catalog !== catalog || last.documents !== documents) {
       last = { catalog, documents, merged: merge(catalog, documents) };
-      last.merged.issues.forEach(tell);
+      last.merged.issues.forEach(report);
     }
     return last.merged;
   }
@@ -52,26 +51,26 @@ export function createMergedDocuments<Merged extends WithIssues>(
       readings.begun += 1;
       const reading = readings.begun;
       const fresh = await list();
-      // One that was begun before a document was put must not take it away again.
+      // An older, slower read must not undo a newer one.
       if (reading < readings.taken) return;
       readings.taken = reading;
       if (!isDeepStrictEqual(fresh, documents)) documents = fresh;
-      // What is not usable is told now, not when a request comes.
+      // Reports issues now rather than with the next request.
       current();
     },
   };
 }
 
-// Tells of each thing once, for what is found anew at every look. Without anybody to tell, nothing is told.
+// Reports each thing once, although it is found again at every refresh.
 
-export function tellOnce<Thing>(
-  tell: ((thing: Thing) => void) | undefined,
+export function reportOnce<Thing>(
+  report: ((thing: Thing) => void) | undefined,
   keyOf: (thing: Thing) => string,
 ): (thing: Thing) => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (thing) => {
     const key = keyOf(thing);
-    if (!told.has(key)) tell?.(thing);
-    told.add(key);
+    if (!reported.has(key)) report?.(thing);
+    reported.add(key);
   };
 }

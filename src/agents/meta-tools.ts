@@ -1,6 +1,6 @@
 /**
- * The tools by which an agent finds others, as a model reads them: one text for every adapter. The names of this table
- * stand in the texts, and in what the router says to do next.
+ * The tools with which an agent finds others, in the words that models read: one text for all adapters. The texts, and
+ * the router's advice on what to do next, use the names of this table.
  */
 
 import { createHash } from 'node:crypto';
@@ -40,17 +40,17 @@ export const META_TOOLS = {
 } as const;
 export type MetaToolName = keyof typeof META_TOOLS;
 
-// The name under which a client sees a tool. Model APIs take 1 to 64 letters, digits, _ and -; one name that does not
-// fit makes many clients drop the whole list.
+// The name under which a client sees a tool. Model APIs accept 1 to 64 letters, digits, _ and -; a single invalid name
+// makes many clients drop the whole list.
 
 const FITTING = /^[\w-]{1,64}$/;
-/** A name that ends as if it had a digest gets one of its own, or a tool could take the shown name of another. */
+/** A name that already ends like a digest gets one, too; otherwise a tool could take the shown name of another. */
 const LIKE_DIGESTED = /_[0-9a-f]{8}$/;
 const MAX_WORDS = 55;
 
 /**
- * The tool's own name where it fits, and is taken neither by one of Winnow's own tools nor by the form of a digested name; else as much of it as fits and a
- * digest of the whole, so that two tools never meet under one name and a tool always has the same.
+ * The tool's own name, where it is valid, free, and does not end like a digest. Otherwise its beginning and a digest of
+ * the whole name, which is unique and stable for each tool.
  */
 export function clientName(name: string, taken: ReadonlySet<string>): string {
   if (FITTING.test(name) && !LIKE_DIGESTED.test(name) && !taken.has(name)) return name;

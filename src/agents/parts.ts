@@ -1,4 +1,4 @@
-/** What a router is made of, and what of a session its parts may know. */
+/** The parts of a router, and what they may know of a session. */
 
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -14,106 +14,101 @@ import type { Prepared } from './sandbox/prepare-arguments.js';
 import type { SandboxCall } from './sandbox/sandbox.js';
 import type { Store } from './store/store.js';
 
-/** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
+/** A session as search and lists see it. They must not find, count or hint at what is not allowed. */
 export interface SessionContext {
   readonly session: string;
   readonly user?: string | undefined;
   readonly project?: string | undefined;
-  /** The caller's scope; of it only what is allowed may be shown. */
+  /** The caller's scope; only allowed tools of it may be shown. */
   readonly view: View;
   readonly isAllowed: (tool: Tool) => boolean;
-  /** Equal audiences promise equal answers of `isAllowed`, so that an index may remember what it shows to one. */
+  /** Equal audiences promise equal results of `isAllowed`, so an index may cache what each may see. */
   readonly audience?: string | undefined;
   readonly isEnabled: (tool: Tool) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ExecuteRequest extends Readonly<SandboxCall> {
-  /** A copy of what was decided on; nobody else holds it. */
+  /** A private copy of the arguments that the decision was about. */
   readonly arguments: Record<string, unknown>;
   readonly session: string;
 }
 
-/** The arguments as the tool will get them, or why it can't. */
+/** The arguments as the tool will get them, or why they are invalid. */
 export type PreparedArguments =
   | Prepared
   | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
 
 export interface RouterParts {
   store: Store;
-  /** The tools of now; asked anew for each request, so it may be reloaded. */
+  /** The current tools. Called for each request, so it may be reloaded. */
   catalog: () => Catalog;
   policy: PolicySource;
-  /** Tools that were approved as always on for a user; policy and approvals hold for them as for all. Default: none. */
+  /** Tools that were approved as always on for a user; policy and approvals still apply to them. Default: none. */
   alwaysOn?: ((user: string) => readonly string[]) | undefined;
   search: (request: SearchRequest, context: SessionContext) => Promise<SearchOutput>;
-  /** Narrow lists. Default: they are not ready. */
+  /** Narrow lists. Default: they are refused as not ready. */
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
   /**
-   * Checks arguments and fills defaults in, exactly as `execute` does: policy and approvals judge what really runs.
-   * `open` are places whose values are not known, and so not judged.
+   * Checks arguments and fills in defaults exactly as `execute` does, so policy and approvals judge what really runs.
+   * `open` lists places whose values are not known yet, and so not checked.
    */
   prepare: (tool: Tool, given: unknown, open?: readonly OpenPlace[]) => PreparedArguments;
   /** Runs a call that was allowed. What a tool does wrong is a result, not an error. */
   execute: (request: ExecuteRequest) => Promise<CallResult>;
-  /** Why no call of a tool is tried now, for anybody: asked before an approval is. Default: calls are tried. */
+  /** Why calls of a tool fail for everybody now; checked before approvals. Default: calls are always tried. */
   whyDown?: ((tool: Tool) => string | undefined) | undefined;
-  /** Tells of what changes which tools may be called: the router of a changed policy, others of the rest. Default: its own. */
+  /** Notifies clients when other tools may be callable. The router reports policy changes to it. Default: its own. */
   changes?: ToolChanges | undefined;
-  /** Told of each event after it is in the store, for example to count it. */
+  /** Called with each event after the store has it, for example to count it. */
   onEvent?: ((event: TelemetryEvent) => void) | undefined;
   options?: RouterOptions | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface RouterOptions {
-  /** A session that does nothing for so long is over, in milliseconds. Default: 24 hours. */
+  /** How long a session may be idle before it ends, in milliseconds. Default: 24 hours. */
   sessionIdleMs?: number | undefined;
   /** When clients put newly enabled tools before their model. Default: `next_request`. */
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
-  /** For how long records last. Default: that of `retentionSchema`. */
+  /** How long records are kept. Default: that of `retentionSchema`. */
   retention?: RetentionInput | undefined;
-  /** How much one user may take. Default: that of `quotasSchema`. */
+  /** What one user may use. Default: that of `quotasSchema`. */
   quotas?: QuotasInput | undefined;
 }
 
-// Who shows tools to clients hears that others may be callable now. Whether they are, each looks for its own session.
+// Notifies adapters that other tools may be callable now; each checks that for its own session.
 
 export interface ToolChanges {
-  /** @returns a function that ends it */
+  /** @returns a function that removes the listener */
   listen(listener: () => void): () => void;
-  tell(): void;
+  notify(): void;
 }
 
 export function createToolChanges(): ToolChanges {
   const listeners = new Set<() => void>();
   return {
     listen(listener) {
-      // A listener of its own each time, also where the same function listens twice.
+      // A new wrapper each time, so that the same function can listen twice.
       const own = () => listener();
       listeners.add(own);
       return () => void listeners.delete(own);
     },
-    tell() {
+    notify() {
       for (const listener of [...listeners]) listener();
     },
   };
 }
 
-// What can be set about the sessions of a server.
+// Settings of a server's sessions.
 
 export const sessionSettingsSchema = z.strictObject({
-  idleMinutes: z
-    .number()
-    .min(1)
-    .max(525_600)
-    .default(1_440)
-    .describe('A session that does nothing for so long is over.'),
+  idleMinutes: z.number().min(1).max(525_600).default(1_440).describe('How long a session may be idle before it ends.'),
   visibleFrom: z
     .enum(['next_request', 'next_turn'])
     .default('next_request')
-    .describe('When clients put newly enabled tools before their model; told with what was enabled.'),
+    .describe('When clients put newly enabled tools before their model; the answer of tool_enable reports it.'),
 });
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 /**
- * Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. Their names begin
- * with `my__` and those of the system never do, so none takes the place of a system tool, and no answer tells which names
- * the system has. What is said of them to a user is about that user's own tools alone.
+ * Tools that a user has added: kept in the store, and visible to that user alone, whatever their entry says. Their
+ * names begin with `my__` and those of system tools never do. So none can replace a system tool, and no answer reveals
+ * which names the system has. Messages to a user mention only that user's own tools.
  */
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
@@ -14,46 +14,46 @@ import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
 import type { DocumentRecord, Documents } from './store/documents.js';
 
-/** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
+/** An entry as a user may write it; owner and origin are set by the server. */
 export const privateEntrySchema = z
-  .looseObject({ name: z.string().describe('`my__` is put before it where it does not begin so.') })
+  .looseObject({ name: z.string().describe('`my__` is prefixed if missing.') })
   .describe('As an entry of a catalogue file: name, description, toolType, inputSchema, instructions and so on.');
 
-/** More would be a catalogue, which the operator adds. */
+/** For one user; a larger set belongs in a catalogue, which the operator adds. */
 export const MAX_PRIVATE_TOOLS = 200;
 
 export interface AddedTool {
-  /** As it is kept. */
+  /** The tool as stored. */
   readonly tool: Tool;
-  /** What of its entry is without effect: slips in keys. */
+  /** Parts of its entry without effect, such as misspelt keys. */
   readonly notes: readonly string[];
 }
 
-export interface PrivateToolsParts {
-  /** Without those of the store; asked anew each time, so it may be reloaded. */
+interface PrivateToolsParts {
+  /** The catalogue without stored tools. Called each time, so it may be reloaded. */
   base: () => Catalog;
   store: Documents;
-  /** Told of each entry of the store that is not usable, once. Default: nothing is told. */
+  /** Called once for each stored entry that is not usable. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Told of each change after it is in the store. Default: nothing is told. */
+  /** Records each change after the store has it. Default: no audit. */
   audit?: WriteAudit | undefined;
-  /** Of all tools of one user, as JSON. Default: that of `quotasSchema`. */
+  /** Total size of one user's tools, as JSON. Default: that of `quotasSchema`. */
   maxBytes?: number | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface PrivateTools {
-  /** With all private tools as of the last `refresh`, `add` or `remove`. */
+  /** Includes all private tools as of the last `refresh`, `add` or `remove`. */
   catalog(): Catalog;
   /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /**
-   * An entry of the same name takes the place of the old one.
+   * Replaces an entry of the same name.
    * @throws WinnowError `invalid_request` with one issue a line, `store_failed`
    */
   add(user: string, entry: unknown): Promise<AddedTool>;
-  /** In order of name, with those that the catalogue itself holds for the user. */
+  /** Sorted by name, including those that the catalogue itself holds for the user. */
   list(user: string): Tool[];
   /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
   remove(user: string, name: string): Promise<void>;
@@ -111,7 +111,7 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   };
 }
 
-/** Tools that have not changed stay the same objects; the same ones on the same catalogue cost no new one, and no index. */
+/** Unchanged tools stay the same objects. Without any change so does the catalogue, and the index stays valid. */
 function mergeWithLast() {
   let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
   return (base: Catalog, documents: readonly DocumentRecord[]) => {
@@ -127,7 +127,7 @@ function mergeWithLast() {
   };
 }
 
-/** What the operator's own catalogue says counts; two of one name would make no catalogue at all. */
+/** The operator's catalogue takes precedence; two tools of one name would make it invalid. */
 function besides({ tools: own }: Catalog, tools: readonly Tool[]) {
   const ofSystem = new Set(own.filter(({ scope }) => scope === 'system').map(({ name }) => name));
   const taken = new Set(own.map(keyOf));
@@ -136,7 +136,7 @@ function besides({ tools: own }: Catalog, tools: readonly Tool[]) {
   return { added, clashing: tools.filter((tool) => !added.includes(tool)) };
 }
 
-/** Without any, the catalogue stays the same object, with all that is kept for it. */
+/** Without added tools, the catalogue stays the same object, with all that is cached for it. */
 function withAdded(catalog: Catalog, added: readonly Tool[]): Catalog {
   const { name, rules } = catalog;
   return added.length === 0 ? catalog : createCatalog([...catalog.tools, ...added], { name, rules });
@@ -154,10 +154,10 @@ function isOf({ scope }: Tool, user: string): boolean {
   return scope !== 'system' && scope.user === user;
 }
 
-/** Issues of a tool that is usable are what of it is without effect. */
+/** Issues of a usable tool name its parts without effect. */
 type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool } | { ok: false });
 
-/** By the reader of catalogue files, so that nothing gets in which would be left out there. */
+/** Uses the reader of catalogue files, so the same checks apply. */
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   const origin = `user:${user}`;
   const { name } = Object(entry);
@@ -175,7 +175,7 @@ function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   };
 }
 
-/** By these the system finds what runs a tool of its own. */
+/** Metadata by which the system finds what runs a system tool. */
 const RUNNING = ['http', 'mcp'];
 const RUNS_NOTHING = 'a tool of your own calls no server; leave it out, and write what is to be done in "instructions"';
 
@@ -183,7 +183,7 @@ function shownName(name: string): string {
   return name.startsWith(OWN_PREFIX) ? name : `${OWN_PREFIX}${name}`;
 }
 
-/** In the store, so that what was added before names had a prefix is found by either name. */
+/** The name in the store, so that a tool added before names had a prefix is found by either name. */
 function keptName(name: string): string {
   return name.startsWith(OWN_PREFIX) ? name.slice(OWN_PREFIX.length) : name;
 }

@@ -1,4 +1,4 @@
-/** How much one user may take of what lasts or is open. The embedding program, which has no user, has no quota. */
+/** What one user may keep or have open. The embedding program, which has no user, has no quota. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -10,21 +10,21 @@ const most = (byDefault: number) => z.int().min(1).max(1_000_000_000).default(by
 
 export const quotasSchema = z.strictObject({
   sessions: most(1_000).describe('Sessions that are open at a time.'),
-  connections: most(64).describe('Connections of MCP; one more ends the oldest that waits for nothing.'),
-  pendingApprovals: most(100).describe('Approvals that nobody has decided yet.'),
+  connections: most(64).describe('Connections of MCP; one more closes the oldest idle one.'),
+  pendingApprovals: most(100).describe('Approvals that are still undecided.'),
   approvalBytes: most(65_536).describe('Arguments of a call that needs approval, as JSON.'),
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
   answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),
   runBytes: most(16_777_216).describe('Results that one run of a plan keeps, as JSON.'),
   modelTokens: z
     .strictObject({
-      tokens: z.int().min(1).describe('Read and written, as the model server reports them. Default: none.'),
+      tokens: z.int().min(1).describe('Input and output tokens, as the model server reports them. Default: none.'),
       seconds: z
         .int()
         .min(1)
         .max(86_400)
         .default(86_400)
-        .describe('Length of the period, which begins with the first.'),
+        .describe('Length of the period, which begins with the first use.'),
     })
     .optional()
     .describe('Tokens of models for plans and selections in a period. Default: no limit.'),
@@ -37,7 +37,7 @@ export function parseQuotas(input: unknown = {}): Quotas {
   return parseOptions(quotasSchema, input, 'quotas');
 }
 
-/** How many of something each user has under way. The embedding program, which has no user, is not counted. */
+/** Counts what each user has under way. The embedding program, which has no user, is not counted. */
 export function createUserCounts() {
   const counts = new Map<string, number>();
   return {
@@ -54,7 +54,7 @@ export function createUserCounts() {
 interface Way {
   /** What the user can do, one sentence. */
   next: string;
-  /** Default: nobody knows. */
+  /** Default: unknown. */
   retryAfterSeconds?: number;
 }
 
@@ -63,7 +63,7 @@ export function overQuota(quota: keyof Quotas, limit: number, { next, ...details
   return new WinnowError('quota_exceeded', message, { details });
 }
 
-// For how long records last. What is older goes, a part at a time, so that nobody waits for it.
+// How long records are kept. Older ones are removed in small batches, so that requests don't wait.
 
 const days = (most: number) =>
   z
@@ -76,10 +76,10 @@ export const retentionSchema = z.strictObject({
   telemetry: days(120),
   approvals: days(90),
   runs: days(30),
-  answers: days(1).describe('Of requests with an Idempotency-Key, in days. Default: 1.'),
+  answers: days(1).describe('Days for answers to requests with an Idempotency-Key. Default: 1.'),
 });
 export type RetentionInput = z.input<typeof retentionSchema>;
-export type Retention = z.output<typeof retentionSchema>;
+type Retention = z.output<typeof retentionSchema>;
 
 /** @throws WinnowError `invalid_option` naming each field that is wrong. */
 export function parseRetention(input: unknown = {}): Retention {
@@ -87,7 +87,7 @@ export function parseRetention(input: unknown = {}): Retention {
 }
 
 const DAY_MS = 86_400_000;
-/** Days need no finer clock, and some of the tables have no index for it. */
+/** Retention is in days, so hourly is enough; some of the tables have no index on time. */
 const INTERVAL_MS = 3_600_000;
 
 /** @returns a function that removes what is too old, at most once an hour. */

@@ -1,6 +1,6 @@
 /**
- * What the router keeps and reports, as schemas: approvals, the audit trail and telemetry. Events of telemetry never
- * hold arguments or results; the audit holds the hash of arguments, and where they come from.
+ * Schemas of what the router stores and reports: approvals, the audit trail and telemetry. Telemetry events never hold
+ * arguments or results; the audit holds the hash of arguments, and where they come from.
  */
 import { z } from 'zod';
 import { argumentSourcesSchema } from '../core/result.js';
@@ -21,7 +21,7 @@ const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as 
 const GRANTS = ['once', 'session'] as const;
 export const approvedPlanSchema = z.object({
   name: z.string(),
-  hash: z.string().describe('Of the plan as it is kept.'),
+  hash: z.string().describe('Hash of the kept plan.'),
   goal: z.string(),
   steps: z.array(
     z.object({
@@ -38,9 +38,7 @@ export const approvedPlanSchema = z.object({
       argumentsHash: z
         .string()
         .optional()
-        .describe(
-          'Of a step that the grant covers. Absent: it takes values of results, and asks by itself when they are known.',
-        ),
+        .describe('Set for steps that the grant covers. Absent: it uses results, and requests its own approval later.'),
     }),
   ),
 });
@@ -50,11 +48,11 @@ export const approvalSchema = z.object({
   session: z.string(),
   user: z.string().describe('Who asks.'),
   tool: z.string().describe('Its name; of a plan as a whole, `plan NAME`.'),
-  plan: approvedPlanSchema.optional().describe('Of an approval of a plan as a whole; `arguments` are its inputs.'),
+  plan: approvedPlanSchema.optional().describe('Set for the approval of a whole plan; `arguments` are its inputs.'),
   arguments: z
     .unknown()
     .describe(
-      'As they will run, but for values that the schema of the tool marks secret: those have length and digest.',
+      'As they will run, except values that the schema of the tool marks secret: these show length and digest.',
     ),
   sources: argumentSourcesSchema.optional(),
   argumentsHash: z
@@ -63,13 +61,13 @@ export const approvalSchema = z.object({
   granted: z
     .object({ arguments: z.unknown(), argumentsHash: z.string() })
     .optional()
-    .describe('Where `decidedBy` has changed the arguments: the grant is for a call with these, and for no other.'),
+    .describe('Set if `decidedBy` has changed the arguments: the grant is only for a call with these.'),
   policyVersion: z
     .string()
-    .describe('Of the policy, and behind a dot a hash of the tool: its definition, where it comes from and goes to.'),
+    .describe('Version of the policy, a dot, and a hash of the definition, source and target of the tool.'),
   state: z.enum(APPROVAL_STATES),
   grant: z.enum(GRANTS).describe('once: for one call; session: for these arguments until the session ends.'),
-  reason: z.string().describe('Why the policy asks; once decided, what the one who decided said.'),
+  reason: z.string().describe("Why the policy requires approval; once decided, the approver's reason."),
   requestedAt: instantSchema,
   expiresAt: instantSchema.describe('From then on it counts as refused.'),
   decidedBy: z.string().optional(),
@@ -89,12 +87,12 @@ export const approvalSchema = z.object({
       ),
     })
     .optional()
-    .describe('While it waits: how it differs from the last call of this tool that was approved for the asker.'),
+    .describe('While it waits: differences from the last call of this tool that was approved for the asker.'),
 });
 export type Approval = z.infer<typeof approvalSchema>;
 
 export const requestApprovalInputSchema = callInputSchema.pick({ tool: true, arguments: true }).extend({
-  reason: z.string().trim().min(1).max(1_000).optional().describe('Why it is wanted, for the one who decides.'),
+  reason: z.string().trim().min(1).max(1_000).optional().describe('Why it is wanted, for the approver.'),
 });
 export type RequestApprovalInput = z.input<typeof requestApprovalInputSchema>;
 
@@ -107,7 +105,7 @@ export const grantInputSchema = z.strictObject({
     .optional()
     .describe(
       'All arguments that the call may be made with, in place of those asked for. A secret that is left out, or written ' +
-        'as it is shown, stays as it is. Default: those asked for.',
+        'as it is shown, stays unchanged. Default: those asked for.',
     ),
 });
 export type GrantInput = z.input<typeof grantInputSchema>;
@@ -116,7 +114,7 @@ export type RefuseInput = z.input<typeof refuseInputSchema>;
 export const approvalOutputSchema = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), approval: approvalSchema }),
   refusedSchema.extend({
-    issues: z.array(z.string()).optional().describe('Of arguments: one problem each, with the path of what is wrong.'),
+    issues: z.array(z.string()).optional().describe('Problems of the arguments, each with its path.'),
   }),
 ]);
 export type ApprovalOutput = z.infer<typeof approvalOutputSchema>;
@@ -158,7 +156,7 @@ export const auditEntrySchema = z.object({
   event: z.enum(AUDIT_EVENTS),
   outcome: z
     .enum(AUDIT_OUTCOMES)
-    .describe('`denied` is told apart from `unknown` here only; `warned`: would have been stopped under strict.'),
+    .describe('Only here does `denied` differ from `unknown`; `warned`: would have been stopped under strict.'),
   session: z.string().optional(),
   user: z.string().optional(),
   turn: z.int().optional(),
@@ -171,7 +169,7 @@ export const auditEntrySchema = z.object({
   policyVersion: z.string().optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
-/** As it is written: the store numbers it, and the ledger says when. */
+/** An entry before it is written: the store adds the id, and the ledger the time. */
 export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export const pageSchema = z.strictObject({

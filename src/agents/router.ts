@@ -1,6 +1,6 @@
 /**
- * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
- * session, arguments, decision, approval, use, audit, run, record.
+ * What agents request in a session, behind one gate: search, enable, list, call. The path of a call is one function
+ * here: session, arguments, decision, approval, use, audit, run, record.
  */
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
@@ -33,7 +33,7 @@ import {
   searchInputSchema,
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
-import type { CallHearing } from './hearing.js';
+import type { CallListeners } from './hearing.js';
 import { createLedger } from './ledger.js';
 import { createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
@@ -53,23 +53,23 @@ import { createSessions } from './sessions/sessions.js';
 import { createSituations, sessionContext } from './sessions/situation.js';
 
 export interface AskOptions {
-  /** Who asks; another's session then looks like none. Absent: the embedding program itself, which is trusted. */
+  /** Who asks; other users' sessions then look missing. Absent: the embedding program, which is trusted. */
   caller?: Caller | undefined;
   signal?: AbortSignal | undefined;
 }
 
-export interface CallAskOptions extends AskOptions, CallHearing {
-  /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
+export interface CallAskOptions extends AskOptions, CallListeners {
+  /** Argument sources of the plan step, shown to the approver. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
-  /** Of a run whose plan was approved as a whole. Only runs of plans say so: it is no part of what a caller sends. */
+  /** The grant of a plan that was approved as a whole. Only runs of plans set it, never a caller. */
   plan?: PlanGrant | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
 export interface Router {
-  /** @param about of one that may end with its request: it is in the audit only where something comes of it */
+  /** @param about `isForOneRequest`: the session may end with its request; looks alone are not audited */
   createSession(input?: CreateSessionInput, about?: { isForOneRequest?: boolean }): Promise<SessionView>;
-  /** What a session of this owner would show at its start. None is opened, and nothing is written. */
+  /** The tools that a new session of this owner would start with. Opens no session and writes nothing. */
   startingTools(owner: CreateSessionInput): Promise<ListedTool[]>;
   session(id: string, ask?: AskOptions): Promise<SessionView>;
   sessions(query?: { user?: string | undefined; limit?: number }): Promise<SessionView[]>;
@@ -77,31 +77,31 @@ export interface Router {
   endSession(id: string, ask?: AskOptions): Promise<SessionView>;
   search(id: string, input: SearchInput, ask?: AskOptions): Promise<SearchOutput>;
   enable(id: string, input: EnableInput, ask?: AskOptions): Promise<EnableOutput>;
-  /** What `enable` would refuse by the policy, for a dry run: nothing is enabled, and nothing is in audit or figures. */
+  /** What the policy would refuse to `enable`, for a dry run: changes nothing, and writes no audit or telemetry. */
   wouldReject(id: string, input: DisableInput, ask?: AskOptions): Promise<EnableOutput['rejected']>;
   disable(id: string, input: DisableInput, ask?: AskOptions): Promise<DisableOutput>;
   list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
   /** A refusal is a result: it says what to do next. */
   call(id: string, input: CallInput, ask?: CallAskOptions): Promise<CallResult>;
   /**
-   * Asks ahead for the approval of exactly this call, and makes no call. What is enabled, called before or closed at
-   * this hour does not matter yet; what could never be allowed is refused with the code that the call would get.
+   * Requests the approval of exactly this call, and makes no call. Enabling, earlier calls and hours are not checked
+   * yet; what could never be allowed is refused with the code that the call would get.
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
   readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   readonly planApprovals: PlanApprovals;
-  /** Changes when a list of the enabled tools would show something else; it is not in the audit. */
+  /** Changes when the list of enabled tools does; not audited. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
   /**
-   * Told when policy or catalogue have changed, or what is always on: what a session may call may be another then.
-   * @returns a function that ends it
+   * Calls back when policy, catalogue or always-on tools have changed: a session may then be able to call other tools.
+   * @returns a function that removes the listener
    */
   onToolsChange(listener: () => void): () => void;
   /** Newest first. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
-  /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
+  /** Reads the policy again; an invalid one keeps the old one. Both are audited. Never throws for the file. */
   reloadPolicy(): Promise<PolicyReload>;
-  /** Removes idle sessions and old records, and marks approvals that are over time; to be called now and then. */
+  /** Removes idle sessions and old records, and marks expired approvals; call it periodically. */
   sweep(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ const LOOK = { isLook: true } as const;
 const MAX_AUDITED_QUERY = 200;
 
 /**
- * Sessions of agents: search, enable and call pass one policy, and everything is in the store.
+ * Sessions of agents: search, enable and call pass one policy, and all state is in the store.
  * @example
  * const { search } = createDiscovery({ catalog: () => catalog });
  * const { prepare, run: execute } = createSandbox({ executors: [createFunctionExecutor(functions)] });
@@ -174,7 +174,7 @@ export function createRouter(parts: RouterParts): Router {
           {
             event: 'search',
             outcome: isEnded ? 'refused' : 'allowed',
-            // The whole stands in telemetry, which does not last as long.
+            // Telemetry has the whole query, and is kept for less time.
             reason: maskKeysIn(request.query).slice(0, MAX_AUDITED_QUERY),
             code: output.error?.code,
           },
@@ -227,12 +227,12 @@ export function createRouter(parts: RouterParts): Router {
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
       const { tool } = passed;
-      // What was decided on is what runs: nobody else holds this copy.
+      // Exactly what was decided on runs, since no other code holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const { caller: _caller, sources: _sources, plan: _plan, ...hearing } = ask;
+      const { caller: _caller, sources: _sources, plan: _plan, ...listeners } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, ...hearing, findRefusal };
+      const asked = { tool, arguments: { ...given }, user, session: id, ...listeners, findRefusal };
       const result = await runCall(parts.execute, asked);
       if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
       await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });
@@ -260,7 +260,7 @@ export function createRouter(parts: RouterParts): Router {
           audit: [{ event: 'policy_kept', outcome: 'failed', reason: reload.reason, policyVersion }],
         });
       else if (reload.isChanged) {
-        changes.tell();
+        changes.notify();
         await ledger.write({ audit: [{ event: 'policy_loaded', outcome: 'allowed', policyVersion }] });
       }
       return reload;

@@ -1,6 +1,6 @@
 /**
- * Learning from use, off unless it is switched on. A person's own habits act for that person alone; what would change the
- * answers of others waits for approval, so nobody can move another's ranking by use. All of it can be listed and reverted.
+ * Learning from use, off by default. A person's habits affect that person alone. What would change results for others
+ * waits for approval, so no user can move another's ranking. Everything learnt can be listed and reverted.
  */
 import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
@@ -25,14 +25,14 @@ import { createAlwaysOnProposals, createObserver, type Observation } from './obs
 
 export const adaptationOptionsSchema = z.strictObject({
   enabled: z.boolean().default(false),
-  halfLifeDays: z.number().min(0.1).max(3_650).default(30).describe('After so many days a use counts half.'),
-  windowDays: z.number().min(1).max(3_650).default(120).describe('Older use is not looked at.'),
+  halfLifeDays: z.number().min(0.1).max(3_650).default(30).describe('Days after which a use counts half.'),
+  windowDays: z.number().min(1).max(3_650).default(120).describe('Days of use that count; older use is ignored.'),
   minUses: z.int().min(2).default(3).describe('Uses of one person before something is learnt for them.'),
   minUsers: z.int().min(2).default(3).describe('Users before something is proposed for a project or for all.'),
-  minShare: z.number().min(0.5).max(1).default(0.6).describe('Of the uses after a word, for the tool it stands for.'),
+  minShare: z.number().min(0.5).max(1).default(0.6).describe('Least share of uses after a word for its tool.'),
   alwaysOnSessions: z.int().min(2).default(10).describe('Sessions of a person before a tool is proposed as always on.'),
-  alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Of these sessions, that used the tool.'),
-  learnEveryMinutes: z.number().min(0.1).max(10_080).default(60).describe('How often a server looks at use anew.'),
+  alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Share of these sessions with the tool.'),
+  learnEveryMinutes: z.number().min(0.1).max(10_080).default(60).describe('How often a server learns from recent use.'),
 });
 export type AdaptationOptions = z.input<typeof adaptationOptionsSchema>;
 
@@ -45,40 +45,40 @@ export const learntQuerySchema = z.strictObject({
 });
 export type LearntQuery = z.infer<typeof learntQuerySchema>;
 
-export interface AdaptationParts {
+interface AdaptationParts {
   store: Weights;
-  /** Events from an instant on, oldest first, for example `readEvents` of the telemetry. */
+  /** Events since an instant, oldest first, for example from `readEvents` of the telemetry. */
   events: (since: string) => AsyncIterable<TelemetryEvent>;
   options?: AdaptationOptions | undefined;
-  /** Told of each decision, before it has an effect. Default: nothing is told. */
+  /** Records each decision before it takes effect. Default: no audit. */
   audit?: WriteAudit | undefined;
-  /** Told when other tools are always on for somebody. Default: nothing is told. */
+  /** Called when the always-on tools of a user have changed. Default: not called. */
   onAlwaysOn?: (() => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
-/** Each throws `store_failed`. What `learntFor` and `alwaysOn` give is of the last `refresh`, `learn` or decision. */
+/** Each throws `store_failed`. `learntFor` and `alwaysOn` reflect the last `refresh`, `learn` or decision. */
 export interface Adaptation {
-  /** For ranking. Undefined: switched off, or nothing holds for the caller. */
+  /** Adjustments for ranking. Undefined: switched off, or nothing was learnt for the caller. */
   learntFor(who: { user?: string | undefined; project?: string | undefined }): Learnt | undefined;
   /** Tools that were approved as always on for a person. */
   alwaysOn(user: string): readonly string[];
-  /** Looks at the use of the window anew; to be called now and then. Switched off, it learns nothing. */
+  /** Learns from the use in the window; call it periodically. Switched off, it learns nothing. */
   learn(): Promise<{ entries: number }>;
   /** Reads what other processes have learnt or decided. */
   refresh(): Promise<void>;
   list(query?: LearntQuery): Promise<LearntEntry[]>;
-  /** By the id that `idOfEntry` gives it. @throws WinnowError `not_found` */
+  /** Finds an entry by its `idOfEntry`. @throws WinnowError `not_found` */
   find(id: string): Promise<LearntEntry>;
   /**
    * @param by never the person from whose use it comes
-   * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or by that person
+   * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or `by` is that person
    */
   approve(name: EntryName, by: string): Promise<LearntEntry>;
-  /** Takes its effect away, and it is not learnt again. @throws WinnowError `not_found` */
+  /** Removes its effect, and prevents that it is learnt again. @throws WinnowError `not_found` */
   revert(name: EntryName, by: string): Promise<LearntEntry>;
-  /** Forgets it, with what was decided on it: it may be learnt again. @throws WinnowError `not_found` */
+  /** Deletes it with its decision: it may be learnt again. @throws WinnowError `not_found` */
   remove(name: EntryName, by: string): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
       const fresh = await learnFromUse();
       const known = new Map((await store.list()).map((entry) => [nameOfEntry(entry), entry]));
       const names = new Set(fresh.map(nameOfEntry));
-      // What was decided by a person stays as it was decided; the rest is what use says today.
+      // Entries that a person has decided on stay unchanged; the rest follows current use.
       const changed = fresh.filter((entry) => !isDecided(known.get(nameOfEntry(entry))));
       const gone = [...known.values()].filter((entry) => !names.has(nameOfEntry(entry)) && !isDecided(entry));
       await store.put(changed);
@@ -129,7 +129,7 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
       const entry = await entryOf(name);
       if (entry.state !== 'proposed')
         throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
-      // Whoever is led astray by what a tool returned must not be able to make that tool always on.
+      // A user whom a tool's output has misled must not be able to make that tool always on.
       if (entry.level === 'person' && isSameIdentity(entry.subject, by)) {
         const issues = [`by: it comes from the use of "${by}", so somebody else has to approve it`];
         throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
@@ -141,7 +141,7 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
 
     async remove(name, by) {
       const entry = await entryOf(name);
-      await tell('learnt_removed', entry, by);
+      await record('learnt_removed', entry, by);
       const { level, subject, kind, key } = entry;
       await store.remove({ level, subject, kind, key });
       await refresh();
@@ -185,13 +185,13 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
 
   async function decide(entry: LearntEntry, state: LearntEntry['state'], by: string): Promise<LearntEntry> {
     const decided = { ...entry, state, details: { ...entry.details, decidedBy: by }, updatedAt: clock().toISOString() };
-    await tell(state === 'active' ? 'learnt_approved' : 'learnt_reverted', decided, by);
+    await record(state === 'active' ? 'learnt_approved' : 'learnt_reverted', decided, by);
     await store.put([decided]);
     await refresh();
     return decided;
   }
 
-  async function tell(event: BareEntry['event'], entry: LearntEntry, by: string): Promise<void> {
+  async function record(event: BareEntry['event'], entry: LearntEntry, by: string): Promise<void> {
     await audit?.({ event, outcome: 'allowed', user: by, tool: entry.details.tool, reason: explainEntry(entry) });
   }
 }
@@ -200,7 +200,7 @@ function unknownEntry(what: string): WinnowError {
   return new WinnowError('not_found', `Nothing was learnt ${what}.`);
 }
 
-/** Of whom what is always on. */
+/** A text that changes when anybody's always-on tools do. */
 function alwaysOnOf(bySubject: ReadonlyMap<string, readonly LearntEntry[]>): string {
   const entries = [...bySubject.values()].flat().filter(({ kind }) => kind === 'always_on');
   return entries.map(idOfEntry).sort().join('\n');

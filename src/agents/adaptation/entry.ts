@@ -1,6 +1,6 @@
 /**
- * One thing that was learnt from use: for whom, what, on which evidence, and whether it has an effect. What is learnt can
- * only change the order in which matches stand and what is proposed; risk, policy, approvals and schemas are not in it.
+ * An entry learnt from use: for whom, what, on which evidence, and whether it has an effect. Entries can only change
+ * the order of matches and what is proposed, never risk, policy, approvals or schemas.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -13,9 +13,9 @@ export const LEARNT_STATES = ['proposed', 'active', 'reverted'] as const;
 const learntDetailsSchema = z.object({
   tool: z.string(),
   term: z.string().optional().describe('Synonyms: the word of the queries, as its stem.'),
-  users: z.int().min(0).describe('How many different users stand behind it.'),
-  share: z.number().optional().describe('Synonyms: of the uses after the word. Always-on: of the sessions.'),
-  queries: z.array(z.string()).describe('A few of the queries that it comes from; of a person only.'),
+  users: z.int().min(0).describe('How many different users it comes from.'),
+  share: z.number().optional().describe('Synonyms: share of uses after the word. Always-on: of sessions.'),
+  queries: z.array(z.string()).describe("A few of the queries that it comes from; only in a person's entries."),
   decidedBy: z.string().optional(),
 });
 
@@ -24,8 +24,8 @@ export const learntEntrySchema = z.object({
   subject: z.string().describe('The person or project; empty for all.'),
   kind: z.enum(LEARNT_KINDS),
   key: z.string().describe('The tool; for synonyms the word, an arrow, and the tool.'),
-  value: z.number().min(0).describe('How much it weighs at `updatedAt`, decayed from the time of each use.'),
-  evidence: z.int().min(0).describe('Uses behind it.'),
+  value: z.number().min(0).describe('Its weight at `updatedAt`, decayed from the time of each use.'),
+  evidence: z.int().min(0).describe('Number of uses that it comes from.'),
   state: z
     .enum(LEARNT_STATES)
     .describe('proposed: waits for approval; reverted: has no effect and is not learnt again.'),
@@ -40,33 +40,33 @@ export function nameOfEntry({ level, subject, kind, key }: EntryName): string {
   return JSON.stringify([level, subject, kind, key]);
 }
 
-/** A short name for people and paths; the same as long as the entry is about the same. */
+/** A short id for people and paths; stable as long as the entry has the same level, subject, kind and key. */
 export function idOfEntry(name: EntryName): string {
   return createHash('sha256').update(nameOfEntry(name)).digest('hex').slice(0, 16);
 }
 
-/** In days; what is older than a few of them hardly counts. */
+/** Exponential decay. The half-life is in days. */
 export interface DecayOptions {
   now: Date;
   halfLifeDays: number;
 }
 
-/** To four digits, as shares and values are shown. */
+/** Rounds shares and values to four digits. */
 export function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
 const DAY_MS = 86_400_000;
 
-/** What a use is worth now: half after each half-life. */
+/** The weight of a use now: halved with each half-life. */
 export function decay(at: string, { now, halfLifeDays }: DecayOptions): number {
   const days = Math.max(0, now.getTime() - Date.parse(at)) / DAY_MS;
   return 0.5 ** (days / halfLifeDays);
 }
 
-// A learnt entry in words, for those who decide on it.
+// A learnt entry in words, for the people who decide on it.
 
-/** In words: for whom, what, on which evidence, and who decided. */
+/** Says for whom, what, on which evidence, and who decided. */
 export function explainEntry({ level, subject, kind, state, evidence, value, details }: LearntEntry): string {
   const whom = level === 'all' ? 'For all' : `For the ${level} "${subject}"`;
   const { tool, term, share = 0, users, queries, decidedBy } = details;

@@ -1,13 +1,13 @@
 /**
- * Observations -> what is learnt from them, on each level. A pure function of the events of a stretch of time: so each
- * entry can be explained, and learning twice from the same use learns it once.
+ * Observations -> learnt entries, on each level. A pure function of the events in a window, so each entry can be
+ * explained, and learning is idempotent.
  */
 
 import type { Learnt } from '../../core/search/rank.js';
 import { type DecayOptions, decay, LEVELS, type LearntEntry, type Level, round } from './entry.js';
 import type { Observation } from './observations.js';
 
-export interface LearnOptions extends DecayOptions {
+interface LearnOptions extends DecayOptions {
   /** Uses of one person before something is learnt for them. */
   minUses: number;
   /** Different users before something is proposed for a project or for all. */
@@ -23,7 +23,7 @@ interface Use {
   queries: Set<string>;
 }
 
-/** A user counts at most so often for others in one entry: zeal of one is no habit of many. */
+/** One user's uses count at most this often in an entry for others, so that one heavy user can't stand for many. */
 const MAX_USES_OF_ONE = 3;
 const MAX_QUERIES = 3;
 const ARROW = ' → ';
@@ -56,7 +56,7 @@ function learnWeights(observations: readonly Observation[], place: Place, option
   );
 }
 
-/** A word stands for a tool when, after queries with it, it was mostly that tool that was used. */
+/** A word becomes a synonym of a tool when queries with it mostly led to that tool. */
 function learnSynonyms(observations: readonly Observation[], place: Place, options: LearnOptions): LearntEntry[] {
   const keysOf = ({ terms, tool }: Observation) => terms.map((term) => `${term}${ARROW}${tool}`);
   const uses = countUses(observations, place.level, { options, keysOf });
@@ -112,7 +112,7 @@ function isEnough(use: Use, level: Level, { minUses, minUsers }: LearnOptions): 
   return level === 'person' ? use.evidence >= minUses : use.users.size >= minUsers;
 }
 
-/** Queries of people are shown to nobody else: only an entry of a person holds them. */
+/** Queries are private: only a person's own entries hold them. */
 function toEntry(
   name: Place & { kind: 'weight' | 'synonym'; key: string },
   { value, evidence, users, queries }: Use,
@@ -135,23 +135,23 @@ function toEntry(
   };
 }
 
-// What was learnt, as ranking uses it: for one caller the entries of the person, the project and all together. Its effect
-// is bounded, so that a habit can decide between tools that match and never put one there that does not.
+// Learnt entries as ranking uses them: those of the person, the project and all users together. The effect is bounded:
+// it can reorder tools that match, but never adds one that does not.
 
-/** Most that a level adds to the factor on a score: what is nearest to the person counts most. */
+/** The most that each level adds to the factor on a score; levels closer to the person count more. */
 const MOST_BOOST: Readonly<Record<Level, number>> = { person: 0.3, project: 0.15, all: 0.1 };
-/** How much a word that was learnt counts on a level, against one that stands in the tool's own text. */
+/** Weight of a learnt word on each level, relative to a word in the tool's own text. */
 const WORD_TRUST: Readonly<Record<Level, number>> = { person: 1, project: 0.9, all: 0.8 };
-/** Uses of today that bring half of the most. */
+/** Number of uses today that give half of the maximum. */
 const HALF_OF_MOST = 4;
 
-/** @param entries those that hold for the caller; only active ones have an effect. */
+/** @param entries those that apply to the caller; only active ones have an effect */
 export function createLearntRanking(entries: readonly LearntEntry[], decaying: DecayOptions): Learnt {
   const boosts = new Map<string, number>();
   const words = new Map<string, Map<string, number>>();
   for (const { level, kind, state, value, details, updatedAt } of entries) {
     if (state !== 'active') continue;
-    // What somebody approved holds until it is reverted.
+    // Approved entries don't decay; they hold until reverted.
     const now = details.decidedBy === undefined ? value * decay(updatedAt, decaying) : value;
     const sureness = now / (now + HALF_OF_MOST);
     if (kind === 'weight') boosts.set(details.tool, (boosts.get(details.tool) ?? 1) + MOST_BOOST[level] * sureness);

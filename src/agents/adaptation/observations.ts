@@ -1,4 +1,4 @@
-/** What counts as evidence: a search, a tool of it enabled or called, and a call of that tool that succeeded. */
+/** Evidence: a search, one of its tools enabled or called, and a successful call of that tool. */
 import { isFiller, stemOf, wordsOf } from '../../core/search/words.js';
 import type { TelemetryEvent } from '../records.js';
 import { createSearchFollower, type SearchEvent } from '../telemetry/follow-searches.js';
@@ -10,17 +10,17 @@ export interface Observation {
   readonly user: string | undefined;
   readonly project: string | undefined;
   readonly query: string;
-  /** Stems of the words that say something. */
+  /** Stems of the words that carry meaning. */
   readonly terms: readonly string[];
   readonly tool: string;
 }
 
-/** A call so many turns after the search has another reason. */
+/** A call more turns than this after the search is not attributed to it. */
 const MAX_TURNS = 3;
-/** Searches in one turn before the one that led to the tool: their words missed it, and are worth most to learn. */
+/** Failed searches of the turn that count, too: the words that missed the tool are the most useful to learn. */
 const MAX_MISSED = 3;
 
-/** @param onObservation told once for each query that led to a call which succeeded. */
+/** @param onObservation called once for each query that led to a successful call */
 export function createObserver(onObservation: (observation: Observation) => void) {
   const missed = new Map<string, SearchEvent[]>();
   const waiting = new Map<string, SearchEvent[]>();
@@ -51,18 +51,18 @@ function toObservation({ at, session, user, project, query }: SearchEvent, tool:
   return { at, session, user, project, query, terms: termsOf(query), tool };
 }
 
-/** As ranking will meet them: a word of a query is looked up by its stem. */
+/** Terms in the form that ranking looks up: by stem. */
 function termsOf(query: string): string[] {
   return [...new Set(wordsOf(query).map(stemOf))].filter((term) => !isFiller(term));
 }
 
-// Tools that a person uses in most sessions are proposed as always on. Nothing is switched on by itself.
+// Proposes tools as always on that a person uses in most sessions. Each proposal needs approval.
 
-export interface ProposeOptions {
+interface ProposeOptions {
   now: Date;
-  /** Sessions of the person in the stretch of time, before anything is proposed. */
+  /** Sessions that the person must have had in the window before anything is proposed. */
   minSessions: number;
-  /** Of these sessions, how many must have used the tool with success; between 0 and 1. */
+  /** Share of these sessions that must have used the tool successfully; between 0 and 1. */
   minShare: number;
 }
 

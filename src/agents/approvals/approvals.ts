@@ -1,6 +1,6 @@
 /**
- * Approvals: bound to session, tool, canonical arguments and policy version. Used once; over time means refused;
- * never decided by the one who asks, but where the policy lets their own person decide.
+ * Approvals, each bound to session, tool, canonical arguments and policy version. They are used once, and count as
+ * refused when they expire. The asker never decides, except where the policy lets their own person do so.
  */
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
@@ -31,7 +31,6 @@ import {
   closed,
   NEXT,
   namesOfEdited,
-  nobodyAsks,
   nothingToDecide,
   type Refused,
   refused,
@@ -39,17 +38,18 @@ import {
   tooLarge,
   tooMany,
   unknown,
+  withoutUser,
 } from './refusals.js';
 
-/** What an approval is bound to, and what is shown to the one who decides. */
+/** What an approval is bound to, and what the approver sees. */
 export interface ApprovalRequest {
   readonly session: string;
   readonly user: string | undefined;
   readonly tool: string;
   readonly arguments: unknown;
-  /** In place of a call: the plan as a whole is asked for, and `argumentsHash` binds all that is shown of it. */
+  /** In place of a call, the plan as a whole; `argumentsHash` then covers all that is shown of it. */
   readonly plan?: ApprovedPlan;
-  /** Shown, and no part of what binds. */
+  /** Shown, but not part of the binding. */
   readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
   readonly runs: NonNullable<ApprovalRecord['runs']>;
@@ -59,48 +59,48 @@ export interface ApprovalRequest {
 
 export type Passed = { ok: true; approval: string } | CallRefused;
 
-/** A step of a run for which the approval of its plan was used. */
+/** A step of a run that used the approval of its plan. */
 export interface PlanGrant {
   readonly approval: string;
   readonly step: string;
 }
 
-/** Other arguments, as they would be granted, or why they can't be. */
+/** Edited arguments as they would be granted, or why they can't be. */
 export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<PreparedArguments, { ok: false }>;
 
 export interface Approvals {
-  /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
+  /** Lets an approved call pass; otherwise requests its approval. @param id of the approval to use */
   pass(request: ApprovalRequest, id?: string): Promise<Passed>;
-  /** The call that it let pass has not run, so it may let one pass again. */
+  /** Undoes a use whose call has not run, so that it may be used again. */
   giveBack(id: string): Promise<void>;
   /**
-   * Whether the approval of a plan, used for the run that makes this call, shows just this call as that step.
-   * @param versionOf what policy and tools of these names are now
+   * Whether the approval of the plan, used by the run that makes this call, shows exactly this call as that step.
+   * @param versionOf version of the current policy and of the named tools
    */
   covers(request: ApprovalRequest, grant: PlanGrant, versionOf: (tools: readonly string[]) => string): Promise<boolean>;
-  /** Asks ahead, or finds what was asked for the same call already; uses nothing. */
+  /** Requests approval in advance, or finds an open request for the same call; uses nothing up. */
   ask(request: ApprovalRequest): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
   grant(id: string, input: GrantInput, channel?: PersonChannel): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
   refuse(id: string, input: RefuseInput, channel?: PersonChannel): Promise<ApprovalOutput>;
-  /** Whether the policy lets those who ask decide themselves, through a channel that reaches the person. */
+  /** Whether the policy lets askers decide in person, through a channel that reaches them. */
   isSelfAllowed(): boolean;
   get(id: string): Promise<Approval | undefined>;
-  /** Newest first, with what is over time marked so. @throws WinnowError `invalid_request` */
+  /** Newest first; expired ones are marked so. @throws WinnowError `invalid_request` */
   list(query?: ApprovalQuery): Promise<Approval[]>;
-  /** Marks what is over time. */
+  /** Marks expired approvals. */
   sweep(): Promise<void>;
 }
 
-export interface ApprovalParts {
+interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
   clock: () => Date;
   quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
-  /** An entry as the store writes it. */
+  /** Audit entries in the form that the store writes. */
   toAudit: (entry: BareEntry) => readonly AuditRecord[];
-  /** Checks arguments that are granted in place of those asked for. */
+  /** Checks arguments that an approver grants in place of those asked for. */
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
 }
 
@@ -111,8 +111,8 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
   return {
     async pass(request, id) {
       const { user } = request;
-      if (user === undefined) return nobodyAsks();
-      // What was seen to be over stays so, also where the clock is set back.
+      if (user === undefined) return withoutUser();
+      // What has been seen as expired stays so, even if the clock is set back.
       await sweep();
       if (id !== undefined) {
         const approval = await store.get(id);
@@ -138,7 +138,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
 
     async ask(request) {
       const { user } = request;
-      if (user === undefined) return nobodyAsks();
+      if (user === undefined) return withoutUser();
       const opened = await open(request, user);
       return 'ok' in opened ? opened : { ok: true, approval: await review(opened.approval) };
     },
@@ -163,9 +163,9 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     sweep,
   };
 
-  /** What is shown of one. */
+  /** An approval in the form for review. */
   async function review({ runs, plan: kept, ...approval }: ApprovalRecord): Promise<Approval> {
-    // Of a plan the steps count, which are shown whole.
+    // A plan is not compared: its steps are shown whole.
     const isCompared = approval.state === 'pending' && kept === undefined;
     const last = isCompared ? await store.lastGranted(approval) : undefined;
     const plan = approvedPlanSchema.safeParse(kept).data;
@@ -182,7 +182,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     await store.expire(now(), (approval) => toAudit(approvalEntry(approval, 'approval_expired', 'denied')));
   }
 
-  /** One question for one call, however often it is asked. */
+  /** Opens one approval for a call, however often it is requested. */
   async function open(request: ApprovalRequest, user: string): Promise<Opened | Refused> {
     const shown = request.plan ? [request.arguments, request.plan] : request.arguments;
     const bytes = Buffer.byteLength(JSON.stringify(shown));
@@ -204,7 +204,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     if (!approval) return unknown();
     if (approval.state === 'granted' && (await store.use(approval.id, now())))
       return { ok: true, approval: approval.id };
-    // Somebody was faster, or its time ended: what it is now says which.
+    // Somebody else decided first, or it expired: its current state says which.
     const last = (await store.get(approval.id)) ?? approval;
     if (last.state === 'pending' && last.expiresAt > now())
       return refused('approval_pending', 'Nobody has decided yet.', { approval: last, next: NEXT.pending });
@@ -238,7 +238,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     return isDecided ? { ok: true, approval: await review(last) } : closed(last);
   }
 
-  /** Without `granted` where they are those asked for. */
+  /** Leaves `granted` out where the arguments are those asked for. */
   async function checkEdit(approval: ApprovalRecord, given: Readonly<Record<string, unknown>>): Promise<CheckedEdit> {
     const edited = await edit(approval, given);
     if (!edited.ok) return edited;
@@ -256,7 +256,7 @@ interface Opened {
   isNew: boolean;
 }
 
-/** Both hashes stand in the audit, and names; values only with the approval. */
+/** The audit gets both hashes and the names; the values stay with the approval. */
 function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 'sources' | 'reason'> {
   const { granted, sources, argumentsHash, reason } = approval;
   if (!granted) return { argumentsHash, sources, reason };
@@ -287,7 +287,7 @@ export function approvalEntry(
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
 }
 
-/** What differs from the last call of the tool that was approved, for whoever decides on this one. */
+/** Differences from the tool's last approved call, for the approver. */
 function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
   return {
     approval: last.id,

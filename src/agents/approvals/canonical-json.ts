@@ -1,6 +1,6 @@
 /**
- * One text for one value: the JSON Canonicalization Scheme (RFC 8785). Keys in order of their UTF-16 code units,
- * numbers and texts as ECMAScript writes them, no white space.
+ * The JSON Canonicalization Scheme (RFC 8785): keys sorted by UTF-16 code units, numbers and strings as ECMAScript
+ * writes them, no white space.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { WinnowError } from '../../core/errors.js';
@@ -9,7 +9,7 @@ import type { Documents } from '../store/documents.js';
 
 const MAX_DEPTH = 200;
 
-/** @throws WinnowError `invalid_request` for what JSON can't hold (NaN, a function, a circle) or nests too deeply. */
+/** @throws WinnowError `invalid_request` for what JSON can't hold (NaN, a function, a cycle) or nests too deeply. */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
 }
@@ -38,7 +38,7 @@ function notJson(why: string): WinnowError {
   });
 }
 
-// Digests that say whether two values are the same, and from which no value can be computed: HMAC-SHA-256 (RFC 2104).
+// Digests that show whether two values are equal, without revealing them: HMAC-SHA-256 (RFC 2104).
 
 /** In hexadecimal. Errors as for `canonicalJson`. */
 export type Digest = (value: unknown) => string;
@@ -46,7 +46,7 @@ export type Digest = (value: unknown) => string;
 const KEY_BYTES = 32;
 const PLACE = { owner: 'router', name: 'digest' } as const;
 
-/** The key is made once for a store, and shared by all servers on it. @returns a function that throws `store_failed` */
+/** The key is generated once per store; all its servers share it. @returns a function that throws `store_failed` */
 export function createKeyedDigest(keys: Pick<Documents, 'replace' | 'get'>): () => Promise<Digest> {
   const opening = createOpening(async (): Promise<Digest> => {
     const content = randomBytes(KEY_BYTES).toString('base64');

@@ -4,7 +4,7 @@ import type { Policy } from '../policy/policy.js';
 import type { ApprovalRecord } from '../store/store.js';
 import { closed, type Refused, refused } from './refusals.js';
 
-/** How a decision came from a person, and from no program that speaks for one. Default: it is not known to be. */
+/** The channel by which a person, not a program, has decided. Default: unknown. */
 export type PersonChannel = 'terminal' | 'elicitation';
 
 export interface Deciding {
@@ -12,7 +12,7 @@ export interface Deciding {
   grant: 'once' | 'session';
   by: Caller & { user: string };
   reason?: string | undefined;
-  /** In place of those asked for. */
+  /** Arguments to grant in place of those asked for. */
   arguments?: Readonly<Record<string, unknown>> | undefined;
   channel: PersonChannel | undefined;
 }
@@ -31,14 +31,14 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
       next: self === 'ask' ? 'Decide with `winnow approvals` in a terminal.' : 'Somebody else has to decide.',
     });
   const isNamed = isApprover(by, approvers);
-  // One person alone has nobody else to name.
+  // Without a list of approvers, deciding on one's own request needs no operator role.
   if (!isNamed && (approvers || !isOwn))
     return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
       next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
     });
   if (state === 'refused') return undefined;
   if (approval.plan && (grant === 'session' || asked.arguments))
-    return refused('approval_not_allowed', 'A plan is granted as it is shown, for one run.', {
+    return refused('approval_not_allowed', 'A plan is granted unchanged, for one run.', {
       next: 'Grant it once, or refuse it.',
     });
   if (grant === 'session' && !sessionGrants)
@@ -47,13 +47,13 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
     });
   if (approval.policyVersion.startsWith(policy.version)) return undefined;
   return refused('approval_mismatch', 'The policy has changed since it was asked for.', {
-    next: 'Have the call made again: it asks anew.',
+    next: 'Have the call made again: it requests a new approval.',
   });
 }
 
 type Approvers = Policy['settings']['approvals']['approvers'];
 
-/** Without a list operators decide, and so they alone see what there is to decide on. */
+/** Without a list, operators decide, and only they see what waits. */
 export function isApprover({ user, roles: own = [] }: Caller, approvers: Approvers): boolean {
   const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
   return user !== undefined && (users.includes(user) || own.some((role) => roles.includes(role)));
@@ -61,7 +61,7 @@ export function isApprover({ user, roles: own = [] }: Caller, approvers: Approve
 
 const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;
 
-/** Spellings that people take for the same person are the same person. */
+/** Ignores case, Unicode variants and invisible characters. */
 export function isSameIdentity(one: string, other: string): boolean {
   const plain = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').trim().toLowerCase();
   return plain(one) === plain(other);

@@ -1,4 +1,4 @@
-/** What whoever decided has changed, where the call goes and how it differs from the last approved one, as lines for people. */
+/** Lines for people: the approver's edits, where the call goes, and differences from the last approved one. */
 import { type ArgumentDifference, differencesOf } from '../argument-sources.js';
 import type { Approval, ApprovedPlan } from '../records.js';
 
@@ -15,7 +15,7 @@ export function renderReview({ arguments: asked, granted, decidedBy, plan, runs,
   return [...where, `${like} the call that ${last.decidedBy} approved at ${last.decidedAt}`, ...lines];
 }
 
-/** Of a plan as a whole; how the step depends on results stands with it. */
+/** A step of a plan that is approved as a whole, with its dependencies on results. */
 function renderStep(step: ApprovedPlan['steps'][number]): string[] {
   const { id, tool, arguments: given, each, when, where, risk, argumentsHash } = step;
   const control = [

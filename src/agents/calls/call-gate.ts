@@ -1,6 +1,6 @@
 /**
- * Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. A
- * call that is asked for ahead takes the same way up to the approval, and stops there.
+ * Decides whether a call may run now: the policy's decision on what would really run, the approval, and one use of the
+ * enablement. An approval requested in advance takes the same path and stops at the approval.
  */
 import { bindingHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -26,7 +26,7 @@ export interface CallRequest {
   readonly approval?: string | undefined;
   /** Where the arguments come from, for a step of a plan. */
   readonly sources?: ArgumentSources | undefined;
-  /** Of a run whose plan was approved as a whole, for the first call of a step. */
+  /** The grant of a plan that was approved as a whole, for the first call of a step. */
   readonly plan?: PlanGrant | undefined;
 }
 
@@ -42,36 +42,36 @@ export type Passed = Judged & {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
-  /** Of policy and tool, under which it passed. */
+  /** Version of policy and tool under which it passed. */
   readonly definition: string;
-  /** What is kept of it once it has succeeded; undefined where no requirement asks for such a call. */
+  /** Makes the record of the successful call; undefined where no requirement needs it. */
   readonly toKeep: ToKeep;
-  /** The call has not reached the tool: the approval and the one use of the enablement are there again. */
+  /** Restores the approval and the single-use enablement of a call that has not reached the tool. */
   giveBack(): Promise<void>;
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallFailure };
 
-/** What asking ahead came to; `result` is what the caller gets. */
+/** The outcome of an advance approval request; `result` is what the caller gets. */
 export type Asked = Judged & { readonly result: ApprovalOutput };
 
-/** A call as it would run, and what the policy says of it. */
+/** A call as it would run, with the policy's decision on it. */
 export interface Candidate extends Judged {
   readonly tool: Tool | undefined;
-  /** Undefined: the tool may not run whatever its arguments are, so they were not looked at. */
+  /** Undefined: the tool may not run with any arguments, so they were not checked. */
   readonly prepared: PreparedArguments | undefined;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Without its secrets: what is shown of the call, and what an approval binds it by. */
+  /** The arguments without secrets: what people see of the call, and what an approval binds. */
   readonly shown: unknown;
 }
 
 interface Judging {
-  /** The call is for later. */
+  /** The call will be made later. */
   readonly isAhead: boolean;
-  /** Secrets of which only what is shown stands in the arguments. */
+  /** Secrets of which the arguments hold only the masked form. */
   readonly kept?: KeptSecrets;
 }
 
-export interface CallGateParts {
+interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
   approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
   prepare: RouterParts['prepare'];
@@ -79,18 +79,18 @@ export interface CallGateParts {
 }
 
 export interface CallGate {
-  /** Lets a call through, or says what is in its way. */
+  /** Lets a call pass, or says why not. */
   pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
   /**
-   * What is in the way of a call that has passed, by the situation of now. It uses nothing up: what was used for the call
-   * counts, as long as policy and tool are those that it was used under.
+   * Checks a call that has passed against the current situation. Uses nothing up: what the call has used still counts,
+   * as long as policy and tool are unchanged.
    */
   findRefusal(situation: Situation, passed: Passed): Promise<CallFailure | undefined>;
-  /** A call as it would be made later, and what the policy says of it. */
+  /** A call as it would be made later, with the policy's decision on it. */
   look(situation: Situation, request: CallRequest): Promise<Candidate>;
-  /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
+  /** Requests the approval of a call without making it. @param reason why it is wanted, in the asker's words */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
-  /** Checks other arguments for a call that waits for its approval, as a call of the asker with them would be. */
+  /** Checks edited arguments of a call that waits for approval, as if the asker had called with them. */
   edit(situation: Situation, asked: AskedCall, given: Readonly<Record<string, unknown>>): Promise<EditedCall>;
 }
 
@@ -118,11 +118,11 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
         if (!passed.ok) return stop(withoutOk(passed));
         approval = passed.approval;
       }
-      // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
+      // Only this atomic count decides which of two concurrent calls gets the single use, or the last turn.
       const isCounted = await store.sessions.countCall(situation.session.id, name);
       const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
       const giveBack = async () => {
-        // That of a plan stays with its run.
+        // The approval of a plan stays with its run.
         if (approval !== undefined && approval !== request.plan?.approval) await approvals.giveBack(approval);
         if (isCounted) await store.sessions.uncountCall(situation.session.id, name);
       };
@@ -138,7 +138,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     async findRefusal(situation, passed) {
       const { name, approval } = passed;
       const tool = situation.find(name);
-      // An approval holds for one policy; without one, what the policy of now says is enough.
+      // An approval holds for one policy version; without one, the current policy's decision is enough.
       const isOther =
         tool &&
         (approval === undefined
@@ -147,7 +147,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       if (isOther) return { ...CHANGED, ok: false };
       const decision = situation.decide(tool, 'call', {
         arguments: passed.arguments,
-        // That it was for one call, and that this is the call, is counted already.
+        // A single use is counted already, for this very call.
         isEnabled: tool !== undefined && (situation.stays(tool) !== undefined || situation.enablements.has(name)),
         ...(await earlier.factsFor(tool, situation)),
       });
@@ -186,7 +186,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       const { arguments: given, kept } = keeping;
       const judged = await judge(situation, { tool: name, arguments: given }, { isAhead: true, kept });
       const { decision, prepared, argumentsHash, shown } = judged;
-      // Whoever decides may know the reason of the policy, which the asker does not learn.
+      // The approver may see the policy's reason, which the asker must not.
       if (decision.decision === 'deny' || !prepared) {
         const code = decision.code === 'denied' ? 'not_allowed' : decision.code;
         return { ok: false, code, reason: decision.reason, next: EDIT_AGAIN };
@@ -196,7 +196,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     },
   };
 
-  /** By the approval of the plan where it shows this call, else by one of its own. */
+  /** Uses the plan's approval where that shows this call; otherwise one of the call's own. */
   async function passApproval(asked: ApprovalRequest, situation: Situation, { plan, approval: id }: CallRequest) {
     const versionOf = (tools: readonly string[]) => planDefinitionOf(tools, situation);
     if (plan && id === undefined && (await approvals.covers(asked, plan, versionOf)))
@@ -208,7 +208,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     const name = request.tool;
     const tool = situation.find(name);
     const isEnabled = tool !== undefined && situation.isEnabled(tool);
-    // To check arguments is work: where the tool alone decides, or the caller must not know of it, they are not looked at.
+    // Arguments are not checked where the tool alone decides, or where the caller must not know of the tool.
     const mayRun =
       tool !== undefined && situation.isAllowed(tool) && (isEnabled || isAhead || !situation.policy.settings.strict);
     const open = kept?.paths.map((path) => ({ path, isWhole: true }));
@@ -240,7 +240,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       runs: { where: destinationOf(tool), risk: decision.risk },
       ...(sources ? { sources } : {}),
       policyVersion: definitionOf(tool, { policy }),
-      // In quotes: an agent must not speak with the voice of the policy.
+      // Quoted, so that an agent's words can't pass for the policy's.
       reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
     };
   }
@@ -255,13 +255,13 @@ const USED_UP = {
 const CHANGED = {
   code: 'not_allowed',
   reason: 'While the call waited for its place, the policy or the tool has changed.',
-  next: 'Make the call again: it is decided anew.',
+  next: 'Make the call again: the policy then decides again.',
 } as const;
 
 const REDEFINED = {
   code: 'approval_mismatch',
   reason: 'The policy or the tool has changed since it was asked for.',
-  next: 'Have the call made again: it asks anew.',
+  next: 'Have the call made again: it requests a new approval.',
 } as const;
 
 const EDIT_AGAIN = 'Grant it with other arguments or as it was asked for, or refuse it.';
@@ -274,7 +274,7 @@ function notNeeded(name: string): Refusal {
   };
 }
 
-/** A copy through its canonical text: what is hashed, shown, approved and run is the same, whoever changes the rest. */
+/** A copy made from the canonical text, so that hash, review, approval and run all see the same arguments. */
 function prepareCopy(prepared: PreparedArguments): PreparedArguments {
   if (!prepared.ok) return prepared;
   const copy: Record<string, unknown> = JSON.parse(canonicalJson(prepared.arguments));

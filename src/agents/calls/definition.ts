@@ -1,21 +1,21 @@
-/** What of a tool an approval or a recorded call is bound to. */
+/** The properties of a tool that approvals and recorded calls are bound to. */
 import { bindingHash } from '../../core/catalog/catalog.js';
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { canonicalHash } from '../approvals/canonical-json.js';
 import type { Situation } from '../sessions/situation.js';
 
-/** Under which a call is recorded: a tool of the name that has another source or definition has made none. */
+/** The key of a recorded call. A tool of the same name with another source or definition has another key. */
 export function callKey(tool: Tool): string {
   return `${tool.name} ${bindingHash(tool)}`;
 }
 
-/** Another definition or another destination under the same name is another tool. */
+/** Changes with the definition or destination of the tool, and with the policy. */
 export function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
   return `${policy.version}.${bindingHash(tool)}`;
 }
 
-/** The same of all tools of a plan: when one of them changes, it is another plan. */
+/** The same for all tools of a plan: a change of one of them makes it another plan. */
 export function planDefinitionOf(
   names: readonly string[],
   { policy, find }: Pick<Situation, 'policy' | 'find'>,
@@ -27,7 +27,7 @@ export function planDefinitionOf(
   return `${policy.version}.${canonicalHash(tools)}`;
 }
 
-/** Where a call of a tool goes, in words for whoever approves it: by what the executors go by, see `agents/sandbox/executors`. */
+/** Where a call goes, in words for approvers; from the metadata that the executors use. */
 export function destinationOf({ metadata: { http, mcp }, toolType, origin }: Tool): string {
   if (isObject(mcp)) return `the tool "${mcp.tool}" of the MCP server "${mcp.server}" (${origin})`;
   if (isObject(http)) return `${http.method} ${http.server ?? `at the server of ${origin}: `}${http.path}`;

@@ -1,6 +1,6 @@
 /**
- * Arguments as whoever approves them sees them: all as it will run, but for what the tool's schema marks secret. That is
- * told by its length and a keyed digest, so that two that differ look different and none can be guessed.
+ * Arguments as approvers see them: exactly as they will run, except for values that the tool's schema marks secret.
+ * These show as length and keyed digest, so that different secrets look different and none can be guessed.
  */
 import { isObject } from '../../core/catalog/schema/json.js';
 import { partsOf, type SchemaPart } from '../../core/catalog/schema/paths.js';
@@ -13,7 +13,7 @@ export type SecretPath = readonly (string | number)[];
 
 /**
  * @param digest keyed; its first digits are shown
- * @param kept what is shown at a path already, of a secret that is not there itself. Default: nothing
+ * @param kept the masked form at a path whose secret itself is not in `value`. Default: none
  */
 export function hideSecrets(
   schema: JsonSchema,
@@ -26,7 +26,7 @@ export function hideSecrets(
   );
 }
 
-/** Each node of the schema is read once, whatever the value holds, so that the work is that of checking the value. */
+/** Reads each schema node once, whatever the value holds, so that it costs no more than validation. */
 export function mapSecrets(
   schema: JsonSchema,
   value: unknown,
@@ -48,12 +48,12 @@ export function mapSecrets(
   return walk(value, [schema], []);
 }
 
-/** Most schemas have no mark at all; a mark in a default or an example counts as one here. */
+/** A quick check, since most schemas mark nothing. It may match a default or an example, which is harmless. */
 const mayMarkSecrets = oncePer((schema: JsonSchema) =>
   /"writeOnly":true|"format":"password"|"x-secret":true/u.test(JSON.stringify(schema)),
 );
 
-/** By these digits an approval binds a call to its secrets, so nobody may find two secrets that have them in common. */
+/** Long enough to prevent collisions: by these digits an approval binds a call to its secrets. */
 const SHOWN_DIGITS = 16;
 const SHOWN_FORM = new RegExp(String.raw`^\[secret: \d+ characters, [0-9a-f]{${SHOWN_DIGITS}}\]$`, 'u');
 
@@ -63,8 +63,8 @@ function describe(value: unknown, digest: (value: unknown) => string): string {
 }
 
 /**
- * Arguments as they are shown -> as they run, with the secrets of the call that was asked for. Where that puts a wrong
- * value in, the call is another one than that which was approved, and does not run.
+ * Masked arguments -> arguments to run, with the secrets of the original call. Where that fills in a wrong value, the
+ * call no longer matches its approval and does not run.
  */
 export function fillSecrets(shown: unknown, asked: unknown): unknown {
   if (typeof shown === 'string') return asked !== undefined && SHOWN_FORM.test(shown) ? asked : shown;
@@ -76,23 +76,23 @@ export function fillSecrets(shown: unknown, asked: unknown): unknown {
   return Object.fromEntries(Object.entries(shown).map(([key, part]) => [key, fillSecrets(part, own(key))]));
 }
 
-/** The node with all that holds, or may hold, for the same value. */
+/** The node with all subschemas that apply, or may apply, to the same value. */
 function nodesHolding(start: JsonSchema, partsOf: (node: JsonSchema) => readonly SchemaPart[]): JsonSchema[] {
   const found = new Set([start]);
-  // The set grows while it is read.
+  // The set grows during the loop.
   for (const node of found) for (const { about, node: part } of partsOf(node)) if (about === 'same') found.add(part);
   return [...found];
 }
 
-/** What a node alone says of the parts of a value. */
+/** What a single node says about the parts of a value. */
 interface Places {
   readonly named: ReadonlyMap<unknown, JsonSchema>;
-  /** Of names that are not in `named`. */
+  /** For names that are not in `named`. */
   readonly rest: readonly JsonSchema[];
-  /** Whether a pattern is meant is not tried: a mark of any of them hides the value. */
+  /** Patterns are not matched: a mark in any of them hides the value. */
   readonly fields: readonly JsonSchema[];
   readonly placed: ReadonlyMap<unknown, JsonSchema>;
-  /** Of all places. */
+  /** For all indexes. */
   readonly items: readonly JsonSchema[];
 }
 

@@ -1,22 +1,22 @@
 /**
- * Whoever approves a call sees no secret, and so changes none: in arguments that they edit, a secret that is left out, or
- * stands as it was shown, is the one that was asked for. It goes only with the object or the list that it stands in.
+ * Approvers see no secrets, so they can't change any. In edited arguments, a secret that is left out, or has its masked
+ * form, stands for the original one. It can only be removed with the object or list around it.
  */
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { mapSecrets, type SecretPath } from './hide-secrets.js';
 
 export interface KeptSecrets {
-  /** What is shown of the secret at a path. */
+  /** The masked form of the secret at a path. */
   shownAt(path: SecretPath): unknown;
   readonly paths: readonly SecretPath[];
 }
 
-export type Kept =
+type Kept =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly kept: KeptSecrets }
   | { readonly ok: false; readonly issues: readonly string[] };
 
-/** @param asked as it was shown */
+/** @param asked the original arguments, masked */
 export function keepSecrets(schema: JsonSchema, asked: unknown, edited: Readonly<Record<string, unknown>>): Kept {
   const secrets = new Map<string, { path: SecretPath; shown: unknown }>();
   mapSecrets(schema, asked, (shown, path) => secrets.set(JSON.stringify(path), { path, shown }));
@@ -38,7 +38,7 @@ function placeOf(path: SecretPath): string {
   return path.reduce<string>(joinPath, '') || '(arguments)';
 }
 
-/** Not in lists: which of them an element was before, nobody can tell. */
+/** Skips lists, where the original position of an element is unknown. */
 function fillIn(edited: unknown, path: SecretPath, shown: unknown): void {
   const [name] = path.slice(-1);
   const parent = path.slice(0, -1).reduce<unknown>((part, key) => {

@@ -1,4 +1,4 @@
-/** A call behind the gate: it is run, and what of it is kept for later decisions. */
+/** Runs a call that has passed the gate, and records what later decisions need of it. */
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -14,7 +14,7 @@ import type { Situation } from '../sessions/situation.js';
 import type { CallRecord, Journal } from '../store/store.js';
 import { callKey } from './definition.js';
 
-/** Never throws: the gate is passed and the call is in the audit, so what happens now must be there, too. */
+/** Never throws: the audit already has the call, so it must get the outcome, too. */
 export async function runCall(execute: RouterParts['execute'], request: ExecuteRequest): Promise<CallResult> {
   try {
     return await execute(request);
@@ -30,14 +30,14 @@ export async function runCall(execute: RouterParts['execute'], request: ExecuteR
   }
 }
 
-// What of a call later decisions need, where some requirement asks that it was made before.
+// Records of calls, for policies that require an earlier call.
 
 export type ToKeep = (output: unknown) => Pick<CallRecord, 'tool' | 'values'> | undefined;
 
-export interface EarlierCalls {
-  /** Of a call that passes now; undefined for one that no requirement asks for. */
+interface EarlierCalls {
+  /** Makes the record of a call that passes now; undefined where no requirement needs it. */
   keeping(tool: Tool, given: object, situation: Situation): Promise<ToKeep>;
-  /** Those of the very tools that have the required names in this scope now, by these names. */
+  /** Earlier calls of the required tools, by name, as those names resolve in the current scope. */
   factsFor(tool: Tool | undefined, situation: Situation): Promise<Pick<Facts, 'calls' | 'digest'>>;
 }
 
@@ -65,7 +65,7 @@ export function createEarlierCalls(parts: { journal: Journal; digest: () => Prom
   };
 }
 
-/** Name of a tool that some requirement asks to be called first -> names of the values that it compares. */
+/** Tool that some requirement wants called first -> names of the values that it compares. */
 const comparedIn = oncePer((policy: Policy) =>
   oncePer(({ tools }: View): ReadonlyMap<string, ReadonlySet<string>> => {
     const compared = new Map<string, Set<string>>();
@@ -84,8 +84,8 @@ interface Keeping {
 }
 
 /**
- * Digests, enough to see that two calls were about the same: of the arguments and of the top level of the result; only
- * texts, numbers and booleans.
+ * Digests of the strings, numbers and booleans in the arguments and at the top level of the result: enough to see that
+ * two calls concern the same thing.
  */
 export function callValues(given: object, output: unknown, { names, digest }: Keeping): CallRecord['values'] {
   const sources = [given, output].filter(isObject);

@@ -1,6 +1,5 @@
 /**
- * Which tools of an index a caller sees, kept for the next search of the same audience: one bit a tool instead of an
- * index a caller.
+ * Caches which tools of an index an audience sees: one bit per tool, rather than one index per caller.
  */
 import type { Tool } from '../../core/catalog/tool.js';
 import { keepLatest } from '../../core/kept.js';
@@ -9,15 +8,15 @@ import type { Layer } from '../../core/search/rank.js';
 import type { Generation } from './generation.js';
 
 export interface Audience {
-  /** Whose private tools are visible besides those of the system. Default: nobody's. */
+  /** The user whose private tools are visible besides system tools. Default: none. */
   readonly user?: string | undefined;
-  /** Whether a tool in the caller's scope may be shown, for example what policy says. Default: all may. */
+  /** Whether a tool in the caller's scope may be shown, for example by the policy. Default: all may. */
   readonly allows?: ((tool: Tool) => boolean) | undefined;
-  /** Equal keys promise equal answers of `allows`. Without it, `allows` is asked for every tool at every search. */
+  /** Equal keys promise equal results of `allows`. Without it, each search calls `allows` for every tool. */
   readonly key?: string | undefined;
 }
 
-/** Both layers where the user has tools of their own; the system's is always the last. */
+/** Two layers where the user has tools of their own; the system's is always last. */
 export interface VisibleLayers {
   readonly system: Layer;
   readonly own: Layer | undefined;

@@ -1,23 +1,23 @@
-/** One complete index: what it was made of, and the segments that are searched. It never changes. */
+/** One complete, immutable index: its inputs, and the segments to search. */
 import { createHash, type Hash } from 'node:crypto';
 import { toolHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { buildSegment, type FieldWeights, type Segment } from '../../core/search/keyword-index.js';
 
-/** Raised when the same tools would be cut into other words or weighed by another rule. */
+/** Raise it when tokenization or scoring of the same tools changes. */
 export const INDEX_VERSION = 6;
 
 export interface Generation {
-  /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */
+  /** SHA-256 over the searched fields of each tool, the weights and the version, in hexadecimal. */
   readonly fingerprint: string;
   readonly weights: FieldWeights;
   readonly system: Segment;
-  /** User -> the tools that only this user sees. */
+  /** User -> the tools that only they see. */
   readonly own: ReadonlyMap<string, Segment>;
 }
 
-/** Tools by whose they are, each in the catalogue's order; out-of-service ones are not indexed. */
-export interface ToolGroups {
+/** Tools by owner, in the catalogue's order; unavailable ones are not indexed. */
+interface ToolGroups {
   readonly system: readonly Tool[];
   readonly own: ReadonlyMap<string, readonly Tool[]>;
 }
@@ -33,7 +33,7 @@ export function groupTools(tools: readonly Tool[]): ToolGroups {
   return { system, own };
 }
 
-/** In slices, since it reads all that is searched. */
+/** A generator, since it reads all that is searched: callers can yield between tools. */
 export function* fingerprintTools(tools: readonly Tool[], weights: FieldWeights): Generator<void, string, void> {
   const hash = createHash('sha256').update(JSON.stringify([INDEX_VERSION, weights]));
   for (const tool of tools) {
@@ -43,14 +43,14 @@ export function* fingerprintTools(tools: readonly Tool[], weights: FieldWeights)
   return hash.digest('hex');
 }
 
-/** What a model sees of a tool, and besides what only search does. */
+/** Hashes what models see of a tool, and the fields that only search reads. */
 function addTool(hash: Hash, tool: Tool): void {
   hash
     .update(toolHash(tool))
     .update(JSON.stringify([tool.title, tool.keywords, tool.aliases, tool.examples, tool.available]));
 }
 
-/** @param previous of which segments whose tools and weights are the same are taken over. */
+/** @param previous reuses its segments whose tools and weights are unchanged */
 export function* buildGeneration(
   tools: readonly Tool[],
   weights: FieldWeights,

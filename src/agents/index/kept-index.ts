@@ -1,11 +1,11 @@
-/** What can be set about the index of a server. */
+/** Settings of a server's index. */
 
 import { z } from 'zod';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import type { WriteAudit } from '../ledger.js';
-import { tellOnce } from '../merged-documents.js';
+import { reportOnce } from '../merged-documents.js';
 import type { Documents } from '../store/documents.js';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
 import type { ImportedIndex, ToolIndex } from './tool-index.js';
@@ -19,31 +19,32 @@ export const indexSettingsSchema = z.strictObject({
   snapshot: z
     .enum(SNAPSHOT_LEVELS)
     .default('none')
-    .describe('What is kept in the store after each build; a full one is taken over at the next start, where it fits.'),
+    .describe('Snapshot that the store keeps after each build; the next start reuses a full one that still fits.'),
   maxSnapshotBytes: z.int().min(1).default(DEFAULT_MAX_SNAPSHOT_BYTES).describe('A larger one is kept as `meta`.'),
 });
-export type IndexSettings = z.output<typeof indexSettingsSchema>;
+type IndexSettings = z.output<typeof indexSettingsSchema>;
 
 /** @throws WinnowError `invalid_option` naming each field that is wrong. */
 export function parseIndexSettings(input: unknown): IndexSettings {
   return parseOptions(indexSettingsSchema, input, 'index');
 }
 
-// Brings the index over a restart: what was built last is kept in the store, and taken over where it still fits.
+// Preserves the index across restarts: the store keeps the last build, and the next start reuses it where it still
+// fits.
 
-export interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
+interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
   index: ToolIndex;
   store: Documents;
-  /** Told when a snapshot can't be kept or taken over; the index itself is as good without. */
+  /** Called when a snapshot can't be stored or restored; the index works without. */
   onFailure?: ((error: WinnowError) => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface SnapshotKeeper {
-  /** Takes over what is kept. Undefined: nothing is, or it is broken. */
+  /** Restores the stored snapshot. Undefined: there is none, or it is broken. */
   restore(): Promise<ImportedIndex | undefined>;
-  /** Keeps the index of now, if it is ready and not kept already. Never throws. */
+  /** Stores the current index, if it is ready and not stored yet. Never throws. */
   save(): Promise<void>;
 }
 
@@ -85,30 +86,30 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
   };
 }
 
-// Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it
-// have them, too. They hold before those of the configuration, until they are taken back.
+// Weights that an operator set at run time. The store keeps them for restarts and for its other servers. They override
+// those of the configuration until they are reset.
 
 export const givenWeightsSchema = fieldWeightsSchema
   .nullable()
-  .describe('How much a word counts in each field from now on; what is left out has its default. null: as configured.');
+  .describe('How much a word counts in each field from now on; missing fields get their default. null: as configured.');
 export type GivenWeights = z.output<typeof givenWeightsSchema>;
 
-/** Another version of the server may have fields that this one does not know. */
+/** Another version of the server may have stored fields that this one does not know. */
 const keptWeightsSchema = fieldWeightsSchema.strip();
 
 export interface WeightsKeeperParts {
   index: Pick<ToolIndex, 'setWeights'>;
   store: Documents;
-  /** They hold where none are kept. Default: those of `fieldWeightsSchema`. */
+  /** Used where none are stored. Default: those of `fieldWeightsSchema`. */
   configured?: z.input<typeof fieldWeightsSchema> | undefined;
-  /** Told of kept weights that are not usable, once; those of `configured` then hold. Default: nothing is told. */
+  /** Called once for stored weights that are not usable; `configured` then applies. Default: not reported. */
   onUnusable?: ((error: WinnowError) => void) | undefined;
   audit: WriteAudit;
   clock?: (() => Date) | undefined;
 }
 
-export interface WeightsKeeper {
-  /** Takes over what is in the store now. @throws WinnowError `store_failed` */
+interface WeightsKeeper {
+  /** Applies the weights that are in the store now. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** @throws WinnowError `store_failed`; the old ones then stay */
   set(weights: GivenWeights, by?: string): Promise<void>;
@@ -119,23 +120,23 @@ const PLACE = 'weights in the store';
 
 export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
   const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
-  const tell = tellOnce(onUnusable, ({ message }) => message);
+  const report = reportOnce(onUnusable, ({ message }) => message);
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: what was read before a change must not take its place after it. */
+  /** Runs one at a time: an older read must not overwrite a later change. */
   function inTurn(work: () => Promise<void>): Promise<void> {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Another version may have kept them, for fields that only it knows: that must not keep this one from its work. */
+  /** Another version may have stored fields that only it knows; that must not stop this one. */
   function read(content: unknown): z.input<typeof fieldWeightsSchema> {
     try {
       return parseOptions(keptWeightsSchema, content, PLACE);
     } catch (error) {
       if (!(error instanceof WinnowError)) throw error;
-      tell(error);
+      report(error);
       return configured;
     }
   }

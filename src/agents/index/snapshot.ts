@@ -1,6 +1,6 @@
 /**
- * An index on its way to another process: `meta` says what it was made of, `full` brings it along. What comes in is
- * checked whole, since a broken index would answer wrongly without a word.
+ * Snapshots move an index to another process: `meta` only identifies it, `full` holds it. Imports are checked
+ * completely, since a broken index would silently answer wrongly.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ import { type Generation, groupTools, INDEX_VERSION } from './generation.js';
 export const SNAPSHOT_LEVELS = ['none', 'meta', 'full'] as const;
 export type SnapshotLevel = (typeof SNAPSHOT_LEVELS)[number];
 
-/** Most bytes of the body of a full snapshot; about 25 MB hold 100,000 tools. */
+/** Maximum size of a full snapshot's body in bytes; about 25 MB hold 100,000 tools. */
 export const DEFAULT_MAX_SNAPSHOT_BYTES = 32 * 1024 * 1024;
 
 const segmentSchema = z.strictObject({
@@ -44,7 +44,7 @@ export const snapshotSchema = z.discriminatedUnion('level', [
 ]);
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   level: SnapshotLevel;
   /** A larger one becomes `meta`, with a note. Default: 32 MiB. */
   maxBytes?: number | undefined;
@@ -70,7 +70,7 @@ export function exportSnapshot(generation: Generation, { level, maxBytes, builtA
 }
 
 /**
- * The index of a full snapshot for these tools, which must be those it was made of.
+ * The index of a full snapshot for these tools, which must be those it was built from.
  * @throws WinnowError `invalid_request` naming what is wrong with the snapshot.
  */
 export function restoreGeneration(snapshot: Snapshot & { level: 'full' }, tools: readonly Tool[]): Generation {
@@ -113,8 +113,5 @@ function checksumOf(body: string): string {
 }
 
 function broken(what: string): WinnowError {
-  return new WinnowError(
-    'invalid_request',
-    `The snapshot is broken: ${what}. Export it again, or build the index anew.`,
-  );
+  return new WinnowError('invalid_request', `The snapshot is broken: ${what}. Export it again, or rebuild the index.`);
 }

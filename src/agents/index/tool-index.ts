@@ -1,6 +1,6 @@
 /**
- * The index of the tools over its life: ready, stale, building, error. A rebuild runs beside the answers; what answers
- * meanwhile, and that it is the last complete index, is told. Nothing ever switches behind the caller's back.
+ * The life cycle of the tool index: ready, stale, building, error. Rebuilds run in the background; meanwhile the last
+ * complete index answers, and the answers say so.
  */
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -15,9 +15,9 @@ import { exportSnapshot, parseSnapshot, restoreGeneration, type Snapshot, type S
 
 export const INDEX_STATES = ['ready', 'stale', 'building', 'error'] as const;
 export const indexStatusSchema = z.object({
-  state: z.enum(INDEX_STATES).describe('stale: tools or weights have changed, and nothing is being built.'),
-  fingerprint: z.string().optional().describe('Of the index that answers. Absent: none does.'),
-  tools: z.int().describe('In the index that answers, with private ones.'),
+  state: z.enum(INDEX_STATES).describe('stale: tools or weights have changed, and no build is running.'),
+  fingerprint: z.string().optional().describe('Fingerprint of the index that answers. Absent: none does.'),
+  tools: z.int().describe('Tools in the index that answers, with private ones.'),
   weights: fieldWeightsSchema,
   builtAt: z.iso.datetime().optional(),
   error: z.string().optional().describe('Why the last build failed.'),
@@ -28,7 +28,7 @@ const IMPORT_OUTCOMES = ['taken', 'stale', 'empty'] as const;
 export const importedIndexSchema = indexStatusSchema.extend({
   snapshot: z
     .enum(IMPORT_OUTCOMES)
-    .describe('taken: it answers now; stale: it is of other tools or weights; empty: it holds no index.'),
+    .describe('taken: it answers now; stale: it has other tools or weights; empty: it holds no index.'),
 });
 export type ImportedIndex = z.infer<typeof importedIndexSchema>;
 
@@ -40,7 +40,7 @@ export interface IndexRefusal extends Refusal {
 export interface OpenIndex {
   readonly ok: true;
   readonly layers: VisibleLayers;
-  /** `building`: the last complete index answers while the next is being built. */
+  /** `building`: the last complete index answers until the next is built. */
   readonly state: 'ready' | 'building';
   readonly fingerprint: string;
 }
@@ -48,36 +48,36 @@ export interface OpenIndex {
 export interface ToolIndexOptions {
   /** How much a word counts in each field. Default: those of `fieldWeightsSchema`. */
   weights?: z.input<typeof fieldWeightsSchema> | undefined;
-  /** Whether a change starts a rebuild by itself; else the index is stale until `rebuild`. Default: true. */
+  /** Whether a change starts a rebuild; otherwise the index is stale until `rebuild`. Default: true. */
   rebuildsItself?: boolean | undefined;
   /**
-   * While the next index is built: `previous` lets the last complete one answer, without tools that are gone or
-   * changed; `refuse` answers `index_building`. Default: `previous`.
+   * During a build, `previous` lets the last complete index answer, without removed or changed tools; `refuse` answers
+   * `index_building`. Default: `previous`.
    */
   whileBuilding?: 'previous' | 'refuse' | undefined;
-  /** Told of each change of state, for example to log it. */
+  /** Called at each change of state, for example to log it. */
   onChange?: ((status: IndexStatus) => void) | undefined;
-  /** Default: the clock of the machine. */
+  /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
 export interface ToolIndex {
   status(): IndexStatus;
-  /** What a caller can search now, or why nothing. */
+  /** The index that a caller can search now, or why there is none. */
   open(audience: Audience): OpenIndex | IndexRefusal;
-  /** Tells of the tools of now; the same list again costs nothing. */
+  /** Sets the current tools; the same list again costs nothing. */
   setTools(tools: readonly Tool[]): void;
   /** @throws WinnowError `invalid_option` naming the field. */
   setWeights(weights: z.input<typeof fieldWeightsSchema>): void;
-  /** Builds anew unless what there is fits. Resolves when the index has settled; the state says how it went. */
+  /** Rebuilds, unless the index is up to date. Resolves when it has settled; the state says with what result. */
   rebuild(): Promise<IndexStatus>;
-  /** Resolves when nothing is being built. */
+  /** Resolves when no build is running. */
   settled(): Promise<IndexStatus>;
   /** @throws WinnowError `invalid_request` when there is no complete index to export. */
   exportSnapshot(options: { level: SnapshotLevel; maxBytes?: number | undefined }): Snapshot;
   /**
-   * Takes an index over that was built elsewhere, so that none need be built. With another fingerprint (`stale`), or
-   * without content (`empty`), it is not taken: the index stays in the state that it is in.
+   * Takes over an index that was built elsewhere, which saves the build. It ignores one with another fingerprint
+   * (`stale`) or without content (`empty`): the index then keeps its state.
    * @throws WinnowError `invalid_request` when the snapshot is broken.
    */
   importSnapshot(snapshot: unknown): Promise<ImportedIndex>;
@@ -195,7 +195,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
         const generation = await runInSlices(work, abort.signal);
         answer({ generation, builtAt: clock().toISOString() });
       } catch (cause) {
-        // A newer change has taken over, or the index is closed: neither is a failure.
+        // A newer change has replaced this build, or the index is closed: neither is a failure.
         if (abort.signal.aborted) return;
         error = messageOf(cause);
         enter('error');
@@ -225,7 +225,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
   }
 }
 
-/** A tool that was changed or taken away must not be found by what it was. */
+/** A tool that was changed or removed must not be found by its old text. */
 function isCurrent(tools: readonly Tool[], { system, own }: Generation): (tool: Tool) => boolean {
   const now = new Set(tools);
   const all = [system, ...own.values()].flatMap((segment) => segment.tools);

@@ -1,7 +1,7 @@
 /**
- * The call log: one JSON line a model call, with the whole prompt and answer, for those who tune prompts. It is off
- * unless a file is named, since prompts hold what users wrote. A logged model answers exactly as the bare one.
- * Where a visible tool has an argument marked secret, a line has no words, unless the operator asks for them.
+ * The call log: one JSON line per model call, with the whole prompt and answer, for prompt tuning. It is off unless a
+ * file is named, since prompts hold users' words. Logging never changes a model's answer. Where a visible tool has an
+ * argument marked secret, lines leave out all words, unless the operator wants them.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -76,7 +76,7 @@ function openForAppending(path: string): number {
 }
 
 /**
- * The model itself when the log is off. A reader has one line, written when it is closed.
+ * Returns the model itself when the log is off. A reader logs one line, when it is closed.
  * @example
  * const logged = withCallLog(model, createCallLog({ destination: 'calls.jsonl' }));
  */
@@ -93,7 +93,7 @@ export function withCallLog(model: Model, log: CallLog): Model {
 
 type Asked = CompletionRequest | ReaderRequest;
 
-/** What a line always tells: nothing here was written by a user or a model. */
+/** Fields that every line has; none of them holds words of a user or a model. */
 function factsOf(model: Model, { stage = 'selection', about }: Asked, { completion, error, usage }: CallEnd) {
   const { requestId, session, module, promptName, promptHash } = about ?? {};
   const { calls, read, cached, written } = usage;

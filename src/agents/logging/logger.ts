@@ -1,4 +1,4 @@
-/** Logs of the service: JSON lines on stderr, since stdout is data. No line holds a key, or a field with a secret name. */
+/** Logs of the service: JSON lines on stderr, since stdout is data. They hold no keys or fields with secret names. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { WinnowError } from '../../core/errors.js';
 import { createKeyMask, MASK, maskKeysIn } from '../../core/secret-forms.js';
@@ -13,7 +13,7 @@ export interface LogOptions {
   level?: LogLevel | undefined;
   /** Literal values that no line may hold: keys of the configuration. Default: none. */
   secrets?: readonly string[] | undefined;
-  /** Where lines go. Default: stderr, written at once, so that none is lost at exit. */
+  /** Where lines go. Default: stderr, written synchronously, so that none is lost at exit. */
   destination?: DestinationStream | undefined;
 }
 
@@ -29,7 +29,7 @@ export function createLogger({ level = 'warn', secrets = [], destination: place 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: MASK },
-      // Every line comes through here: fields, messages, errors and the bindings of children.
+      // Every line passes here: fields, messages, errors and the bindings of child loggers.
       hooks: { streamWrite: (line) => maskKeysIn(mask(line)) },
     },
     place ?? destination({ dest: 2, sync: true }),
@@ -37,8 +37,8 @@ export function createLogger({ level = 'warn', secrets = [], destination: place 
 }
 
 /**
- * Of the line for a failed request, without words of a model, which may be those of the user: the issues (they quote
- * arguments) and the reason and unknown names of a selection are left out.
+ * Fields for the log line of a failed request. They leave out what may quote a user or a model: the issues, which quote
+ * arguments, and the reason and unknown names of a selection.
  */
 export function failureFacts({ code, details, cause }: WinnowError): Record<string, unknown> {
   const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;

@@ -1,6 +1,6 @@
 /**
- * What of a policy is without effect on a catalogue, in words: a slip in a name must not pass for a rule. A precondition
- * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
+ * Reports parts of a policy that have no effect on a catalogue, so that a misspelt name does not pass for a rule.
+ * Preconditions in prose are listed separately: people and models read them, and a policy can enforce them by a rule.
  */
 import type { Tool } from '../../core/catalog/tool.js';
 import { compileToolMatch, serversName } from './match.js';
@@ -8,7 +8,7 @@ import { type Policy, partsOf, toolsOf } from './policy.js';
 import { calledIn, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
-  /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
+  /** `problem`: a part can't have its intended effect. `unchecked`: prose that no program checks. */
   readonly level: 'problem' | 'unchecked';
   readonly message: string;
 }
@@ -34,15 +34,15 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
   ];
 }
 
-/** A server could offer any name, so a call counts only by the name that tells the server. */
+/** Any server could offer a tool of this name, so only the full name, with the server's prefix, counts. */
 function hint(name: string, tools: readonly Tool[]): string {
   const meant = tools.filter((tool) => serversName(tool) === name).map((tool) => JSON.stringify(tool.name));
   return meant.length === 0 ? '' : `; write ${meant.join(' or ')}`;
 }
 
 /**
- * Parts of the policy that would be about no tool any more: what they were about runs under other names now, or not at all,
- * and a program can't tell which. As sentences, each with the tools.
+ * Parts of the policy that would no longer match any tool. Their tools were renamed or removed, and a program can't
+ * know which. One sentence each, with the tools.
  */
 export function lostParts({ settings }: Policy, before: readonly Tool[], after: readonly Tool[]): string[] {
   return partsOf(settings).flatMap((part) => {
@@ -64,7 +64,7 @@ function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
   });
 }
 
-/** Of tools for which the policy has a precondition of its own, the prose is taken as covered. */
+/** Prose counts as covered for tools with a precondition in the policy. */
 function uncheckedOf({ preconditions }: Policy['settings'], tools: readonly Tool[]): string[] {
   const covers = preconditions.map(({ match }) => compileToolMatch(match, { byServersName: true }));
   return tools

@@ -1,6 +1,6 @@
 /**
- * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
- * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
+ * The single decision on a tool, which search, list, enable and run all use. A call passes all checks of finding and
+ * more, so callers find only what they may run. Pure: the same policy and facts give the same decision.
  */
 
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
@@ -21,7 +21,7 @@ import {
 import { findUnmet } from './requirement.js';
 
 export interface Facts {
-  /** What for: to be shown, to be enabled, or to be run now. */
+  /** Whether the tool is to be shown, enabled, or run now. */
   readonly purpose: 'find' | 'enable' | 'call';
   /** Undefined: there is no such tool in the caller's scope. */
   readonly tool: Tool | undefined;
@@ -30,15 +30,15 @@ export interface Facts {
   readonly now: Date;
   /** Call only. */
   readonly isEnabled?: boolean;
-  /** Call only: it is for later, so what may change until then is not in the way: enabling, earlier calls, hours. */
+  /** Call only: it will run later, so enabling, earlier calls and hours are not checked: they may change. */
   readonly isAhead?: boolean;
   /** Call only. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** Call only: why none of the tool is tried now, for anybody. */
+  /** Call only: why calls of the tool fail for everybody now. */
   readonly whyDown?: ((tool: Tool) => string | undefined) | undefined;
-  /** Call only: those of this session that succeeded, at least of the tools that a requirement names. */
+  /** Call only: successful calls of this session, at least of the tools that requirements name. */
   readonly calls?: readonly CallRecord[];
-  /** With which their values were made. */
+  /** The digest that made the values of `calls`. */
   readonly digest?: Digest;
 }
 
@@ -46,17 +46,17 @@ export type DecisionCode = GateCode | 'allowed' | 'denied';
 
 export interface Decision {
   readonly decision: 'allow' | 'deny' | 'needs_approval';
-  /** `denied` is for the audit; a caller is told `unknown_tool`, see `refusalOf`. */
+  /** `denied` is for the audit; callers get `unknown_tool`, see `refusalOf`. */
   readonly code: DecisionCode;
   readonly reason: string;
   readonly next: string;
-  /** Of the call, as its arguments make it; before there is one, the lowest that is possible. */
+  /** The risk of the call with its arguments; without a call, the lowest possible one. */
   readonly risk: Risk;
-  /** Allowed only because the policy is not strict: what strict says. */
+  /** Set where a policy that is not strict allows the call: the strict decision. */
   readonly warned?: Decision;
 }
 
-/** What no setting lifts. */
+/** Refusals that no setting lifts. */
 const ALWAYS_REFUSED: ReadonlySet<DecisionCode> = new Set(['unknown_tool', 'session_ended', 'unavailable']);
 
 export function decide(policy: Policy, facts: Facts): Decision {
@@ -65,7 +65,7 @@ export function decide(policy: Policy, facts: Facts): Decision {
   return { ...ALLOWED, risk: decision.risk, warned: decision };
 }
 
-/** What the caller is told: a tool that is denied looks like one that does not exist. */
+/** The refusal for the caller, to whom a denied tool looks like one that does not exist. */
 export function refusalOf({ code, reason, next }: Decision, name: string): Refusal {
   if (code !== 'denied' && code !== 'unknown_tool') return { code, reason, next };
   return {
@@ -77,7 +77,7 @@ export function refusalOf({ code, reason, next }: Decision, name: string): Refus
 
 const ALLOWED = { decision: 'allow', code: 'allowed', reason: 'Nothing is in the way.', next: 'Go on.' } as const;
 
-/** Facts about a tool that is there. */
+/** Facts about an existing tool. */
 interface ToolFacts extends Facts, Rated {
   readonly tool: Tool;
   readonly own: ToolPolicy;
@@ -86,7 +86,7 @@ interface ToolFacts extends Facts, Rated {
 
 interface Rated {
   readonly risk: Risk;
-  /** On which the risk hangs. */
+  /** The part that left the risk undecided. */
   readonly undecided?: Undecided | undefined;
 }
 
@@ -109,7 +109,7 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
   );
 }
 
-/** Where it can't be told in time which risk the call has, the highest that it can have. */
+/** The risk of the call; where a pattern takes too long, the highest possible one. */
 function rate(facts: ToolFacts): Rated {
   const { tool, own, purpose } = facts;
   if (purpose !== 'call') return { risk: own.reachableRisks[0] ?? tool.risk };
@@ -118,7 +118,7 @@ function rate(facts: ToolFacts): Rated {
   return { risk: riskOfCall(tool, parts) };
 }
 
-/** What holds whatever the arguments are. */
+/** Checks that don't depend on the arguments. */
 function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefined {
   const { tool, own, risk, session } = facts;
   const rule = own.rules.find(({ decision, match }) => decision === 'deny' && isCertain(match, facts));
@@ -142,7 +142,7 @@ function decideEnabled({ tool, own, risk, isAhead, isEnabled }: ToolFacts): Deci
   return deny('not_enabled', `${tool.name} is not enabled in this session.`, next, risk);
 }
 
-/** What depends on the moment and on the arguments. */
+/** Checks that depend on the time and the arguments. */
 function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<PolicyRule>): Decision | undefined {
   const { tool, own, risk, session } = facts;
   const otherwise = `Call ${tool.name} with other arguments, or use another tool.`;
@@ -161,14 +161,14 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
     if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
   }
   if (required.undecided) return denyUndecided(settings, facts, required.undecided);
-  // Nobody need approve what gets no further.
+  // Checked first, so that nothing is approved in vain.
   const down = facts.isAhead ? undefined : facts.whyDown?.(tool);
   return down === undefined ? undefined : deny('unavailable', `${down}.`, LATER, risk);
 }
 
 const LATER = 'Use another tool, or try again later.';
 
-/** High risk is always approved, whatever the rules say. */
+/** High risk always needs approval, whatever the rules say. */
 function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {
   const rule = rules.find(({ decision }) => decision === 'needs_approval');
   if (!rule && risk !== 'high') return undefined;
@@ -181,22 +181,22 @@ function deny(code: DecisionCode, reason: string, next: string, risk: Risk = 'hi
   return { decision: 'deny', code, reason, next, risk };
 }
 
-/** A text that is long or made to take long gets neither around a rule nor to a lower risk. */
+/** Refuses the call, so that a slow text can neither evade a rule nor lower the risk. */
 function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { match, argument }: Undecided): Decision {
   const path = partsOf(settings).find((part) => part.match === match)?.path;
   const reason = `The pattern for "${argument}" in ${path} of the policy takes too long on this text.`;
   return deny('not_allowed', reason, `Call ${tool.name} with another or a shorter "${argument}".`, risk);
 }
 
-// Which parts of a policy are about a call; and before there is one, about all or some calls of the tool.
+// Which parts of a policy match a call or, without one, all or some calls of the tool.
 
-/** A part of which nobody knows whether it is about the call: the pattern for the argument took too long. */
-export interface Undecided {
+/** A part that may or may not match the call: the pattern for the argument took too long. */
+interface Undecided {
   readonly match: Match;
   readonly argument: string;
 }
 
-export interface Applying<Part> {
+interface Applying<Part> {
   readonly parts: readonly Part[];
   readonly undecided?: Undecided | undefined;
 }
@@ -213,7 +213,7 @@ interface AnyCallFacts {
   readonly own: ToolPolicy;
 }
 
-/** To this very call. The first part that is undecided ends it: whatever the others say, the call is refused. */
+/** Parts that match this call. Stops at the first undecided part, since the call is then refused anyway. */
 function applyingTo<Part extends { readonly match: Match }>(
   { caller, risk, arguments: given = {}, budget }: CallFacts,
   parts: readonly Part[],
@@ -229,8 +229,8 @@ function applyingTo<Part extends { readonly match: Match }>(
   return { parts: applying };
 }
 
-/** To every call of the tool. */
-export function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean {
+/** Whether it matches every call of the tool. */
+function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean {
   const { risk } = match;
   return (
     match.arguments === undefined &&
@@ -239,12 +239,12 @@ export function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean 
   );
 }
 
-/** To some call of the tool. */
-export function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
+/** Whether it can match some call of the tool. */
+function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
   return matchesCaller(match, caller) && (match.risk?.some((one) => own.reachableRisks.includes(one)) ?? true);
 }
 
-// What a policy keeps from a caller whatever the session: for plans and lists without one, which must not name it either.
+// Tools that a policy hides from a caller in any session: for plans and lists outside sessions.
 
 /** @param tools those in the scope of the caller. @returns names, for the `deny` of a request */
 export function hiddenTools(policy: Policy, tools: readonly Tool[], { user, roles = [] }: Caller): string[] {

@@ -1,4 +1,4 @@
-/** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
+/** Which tools, callers and arguments a part of the policy matches. All given fields must hold; none matches all. */
 import { z } from 'zod';
 import {
   createSafePattern,
@@ -25,26 +25,26 @@ const argumentConditionSchema = z.union([
     pattern: z
       .string()
       .refine(isPattern, NO_PATTERN)
-      .describe('Regular expression of RE2, tried on a text; anchor it with ^ and $ for the whole.'),
+      .describe('Regular expression of RE2 for texts; anchor it with ^ and $ to match the whole.'),
   }),
   z.strictObject({ present: z.boolean() }),
 ]);
-export type ArgumentCondition = z.output<typeof argumentConditionSchema>;
+type ArgumentCondition = z.output<typeof argumentConditionSchema>;
 
 export const matchSchema = z.strictObject({
   tool: globs.describe(
-    "Names; * stands for any characters, ? for one. What restricts is also about the name that a tool's own server gives it.",
+    "Names; * stands for any characters, ? for one. Restrictions also match the name that a tool's own server gives it.",
   ),
   category: globs,
   origin: globs.describe('File, server or folder that the tool comes from.'),
   toolType: list(z.enum(TOOL_TYPES)),
-  risk: list(z.enum(RISKS)).describe('The risk of the call, as the arguments make it.'),
+  risk: list(z.enum(RISKS)).describe('The risk of the call with its arguments.'),
   user: list(z.string().min(1)).describe('Exact names.'),
   role: list(z.string().min(1)).describe('The caller has at least one of them.'),
   arguments: z
     .record(z.string().min(1), argumentConditionSchema)
     .optional()
-    .describe('Argument -> a value, one of several, {pattern} or {present}. Such a part is about calls only.'),
+    .describe('Argument -> a value, one of several, {pattern} or {present}. Matches calls only.'),
 });
 export type Match = z.output<typeof matchSchema>;
 
@@ -54,8 +54,8 @@ export interface MatchCaller {
 }
 
 /**
- * What of a match is about the tool alone, so that it can be answered once a tool. A server chooses its own name of a tool:
- * it counts where it can only restrict (`byServersName`), or a server could name itself into what is allowed.
+ * The part of a match that depends on the tool alone, evaluated once per tool. Servers choose their own names for
+ * tools. These match only where they can restrict (`byServersName`), or a server could pick a name that is allowed.
  */
 export function compileToolMatch(match: Match, { byServersName = false } = {}): (tool: Tool) => boolean {
   const name = compileGlobs(match.tool);
@@ -68,7 +68,7 @@ export function compileToolMatch(match: Match, { byServersName = false } = {}): 
     (match.toolType?.includes(tool.toolType) ?? true);
 }
 
-/** What its MCP server calls it. */
+/** The name that its MCP server gives it. */
 export function serversName(tool: Tool): string | undefined {
   const name = Object(tool.metadata.mcp).tool;
   return typeof name === 'string' ? name : undefined;
@@ -79,10 +79,10 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
   return isUser && (role?.some((one) => caller.roles.includes(one)) ?? true);
 }
 
-/** Whether they are those of the match; else the first argument whose pattern takes too long. */
-export type ArgumentsMatch = boolean | { readonly undecided: string };
+/** Whether the arguments match, or the first argument whose pattern takes too long. */
+type ArgumentsMatch = boolean | { readonly undecided: string };
 
-/** Only a call's own arguments count, never what an object inherits. */
+/** Only own properties count, never inherited ones. */
 export function matchesArguments(
   match: Match,
   given: Readonly<Record<string, unknown>>,
@@ -105,7 +105,7 @@ function meets(condition: ArgumentCondition, value: unknown, budget: StepBudget)
 
 type PatternCondition = Extract<ArgumentCondition, { pattern: string }>;
 
-/** Made once for each condition of a policy. */
+/** Compiled once for each condition of a policy. */
 const patternOf = oncePer(({ pattern }: PatternCondition) => createSafePattern(pattern));
 
 /** `*` for any characters, `?` for one; all other characters stand for themselves. */
@@ -118,6 +118,6 @@ export function compileGlobs(globs: readonly string[] | undefined): (text: strin
 
 function toPattern(glob: string): RegExp {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/gu, '\\$&');
-  // Stars that follow each other would make the expression slow.
+  // Consecutive stars would make the expression slow.
   return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
 }

@@ -1,11 +1,11 @@
-/** A policy from a file (JSON or YAML). A file that breaks later keeps the policy that was, and says so. */
+/** A policy from a file (JSON or YAML). If the file becomes invalid later, the previous policy stays, with a report. */
 import { readFile } from 'node:fs/promises';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { createPolicy, type Policy } from './policy.js';
 
 export type PolicyReload =
   | { ok: true; isChanged: boolean; version: string }
-  /** `version` is that of the policy which stays. */
+  /** `version` is that of the policy that stays. */
   | { ok: false; version: string; reason: string; issues: readonly string[] };
 
 export interface PolicySource {
@@ -28,7 +28,7 @@ export async function openPolicyFile(path: string): Promise<PolicySource> {
       const { version } = state.policy;
       try {
         const fresh = await loadPolicy(path);
-        // The same policy stays the same object, with what it has compiled.
+        // An unchanged policy stays the same object, with its compiled parts.
         if (fresh.version === version) return { ok: true, isChanged: false, version };
         state.policy = fresh;
         return { ok: true, isChanged: true, version: fresh.version };
@@ -54,7 +54,7 @@ export function fixedPolicy(policy: Policy): PolicySource {
 
 async function loadPolicy(path: string): Promise<Policy> {
   const content = await readContent(path);
-  // An empty file is more likely cut off than meant.
+  // An empty file is more likely truncated than intended.
   if (content === null || content === undefined)
     throw new WinnowError('invalid_option', `The policy file ${path} is empty. For a policy of defaults write {}.`);
   try {

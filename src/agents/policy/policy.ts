@@ -1,4 +1,4 @@
-/** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order counts for nothing. */
+/** The policy as data. `deny` beats `needs_approval`, which beats `allow`; order does not matter. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
@@ -9,21 +9,21 @@ import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match
 import { parseRequirement, type Requirement, requirementSchema } from './requirement.js';
 
 const MINUTE_MS = 60_000;
-const match = matchSchema.default({}).describe('What it is about. Default: all.');
+const match = matchSchema.default({}).describe('Which calls it applies to. Default: all.');
 
 const ruleSchema = z.strictObject({
-  name: z.string().min(1).describe('Stands in the audit.'),
+  name: z.string().min(1).describe('Appears in the audit.'),
   match,
   decision: z.enum(['allow', 'deny', 'needs_approval']),
-  reason: z.string().min(1).optional().describe('For the one who approves; and for the caller where arguments matter.'),
+  reason: z.string().min(1).optional().describe('For the approver, and for the caller where arguments matter.'),
 });
 export type PolicyRule = z.output<typeof ruleSchema>;
 
 const argumentRiskSchema = z.strictObject({
   match: matchSchema
     .omit({ risk: true, user: true, role: true })
-    .describe('Without arguments: every call of the tools.'),
-  risk: z.enum(RISKS).describe('In place of the risk of the tool. Where several match, the highest counts.'),
+    .describe('Without arguments, every call of the tools.'),
+  risk: z.enum(RISKS).describe('Replaces the risk of the tool. Where several match, the highest counts.'),
 });
 
 const preconditionSchema = z.strictObject({
@@ -36,42 +36,42 @@ const approvalsSchema = z.strictObject({
     .int()
     .min(1)
     .default(15 * MINUTE_MS)
-    .describe('A question, or a grant for one call, holds so long.'),
+    .describe('How long a request, or a grant for one call, is valid.'),
   sessionGrants: z.boolean().default(true).describe('Whether a grant may hold for all equal calls of the session.'),
   sessionGrantTtlMs: z
     .int()
     .min(1)
     .default(480 * MINUTE_MS)
-    .describe('Such a grant holds so long at most.'),
+    .describe('Maximum validity of such a grant.'),
   approvers: z
     .strictObject({ users: z.array(z.string().min(1)).default([]), roles: z.array(z.string().min(1)).default([]) })
     .optional()
-    .describe('Who may decide, never on what they asked for themselves. Default: operators.'),
+    .describe('Who may decide, but never on their own requests. Default: operators.'),
   self: z
     .enum(['off', 'ask'])
     .default('off')
-    .describe("ask: also the asker's own person, by `winnow approvals` or a question of their MCP client."),
+    .describe('ask: also the asker in person, by `winnow approvals` or a question of their MCP client.'),
 });
 
 const enablingSchema = z.strictObject({
   defaultTurns: z.int().min(1).default(3),
   maxTurns: z.int().min(1).default(20),
   maxEnabled: z.int().min(1).default(24).describe('Tools enabled at a time in a session; always-on ones not counted.'),
-  companions: z.boolean().default(true).describe('Related tools and producers come along.'),
+  companions: z.boolean().default(true).describe('Related tools and producers are enabled, too.'),
 });
 
 const policySchema = z.strictObject({
   mode: z.enum(['v2', 'legacy']).default('v2').describe('legacy: every tool counts as enabled.'),
   strict: z.boolean().default(true).describe('false: what would be refused is allowed, and the audit says so.'),
-  default: z.enum(['allow', 'deny']).default('allow').describe('Where no rule decides.'),
-  riskCeiling: z.enum(RISKS).default('high').describe('Of every session; a session may have a lower one.'),
+  default: z.enum(['allow', 'deny']).default('allow').describe('Decision where no rule applies.'),
+  riskCeiling: z.enum(RISKS).default('high').describe('Highest risk in any session; a session may have a lower one.'),
   rules: z.array(ruleSchema).default([]),
   argumentRisks: z.array(argumentRiskSchema).default([]),
   preconditions: z.array(preconditionSchema).default([]),
   toolPreconditions: z
     .enum(['enforce', 'ignore'])
     .default('enforce')
-    .describe("The tools' own, where they are written so that they can be checked."),
+    .describe("Whether tools' own preconditions are enforced, if a program can check them."),
   approvals: approvalsSchema.prefault({}),
   enabling: enablingSchema.prefault({}),
   pinned: z.array(z.string().min(1)).default([]).describe('Tools (globs) that are enabled in every session.'),
@@ -79,17 +79,17 @@ const policySchema = z.strictObject({
 export type PolicyInput = z.input<typeof policySchema>;
 export type PolicySettings = z.output<typeof policySchema>;
 
-/** What of a policy is about one tool. */
+/** The parts of a policy that match one tool. */
 export interface ToolPolicy {
   readonly rules: readonly PolicyRule[];
-  /** Of them, those that can open a default of `deny`: about the tool by the name that Winnow gives it. */
+  /** Those of `rules` that can override a default of `deny`: they match the name that Winnow gives the tool. */
   readonly opening: readonly PolicyRule[];
-  /** `onlyRaises`: about the name that its server gives it, so it never lowers the risk. */
+  /** `onlyRaises`: matches the name that its server gives it, so it never lowers the risk. */
   readonly risks: readonly { match: Match; risk: Risk; onlyRaises: boolean }[];
   readonly requirements: readonly { match: Match; requires: readonly Requirement[] }[];
   /** Enabled in every session. */
   readonly stays: 'always' | 'pinned' | 'legacy' | undefined;
-  /** All that a call of it can have, by its arguments; lowest first. */
+  /** All risks that a call of it can have, depending on its arguments; lowest first. */
   readonly reachableRisks: readonly Risk[];
 }
 
@@ -147,7 +147,7 @@ function createToolPolicies(settings: PolicySettings): (tool: Tool) => ToolPolic
   };
 }
 
-/** What holds for every call takes the place of the tool's own risk, and is a floor for all else. */
+/** A risk set for every call replaces the tool's own, and is the minimum for all others. */
 function reachableFrom(tool: Tool, parts: ToolPolicy['risks']): Risk[] {
   const isSure = ({ match }: { match: Match }) => match.arguments === undefined;
   const risksOf = (some: ToolPolicy['risks']) => some.map(({ risk }) => risk);
@@ -160,7 +160,7 @@ function reachableFrom(tool: Tool, parts: ToolPolicy['risks']): Risk[] {
   return RISKS.filter((risk) => possible.includes(risk) && !isAbove(floor, risk));
 }
 
-/** @param parts those that are about the call */
+/** @param parts those that match the call */
 export function riskOfCall(tool: Tool, parts: ToolPolicy['risks']): Risk {
   const placing = parts.filter(({ onlyRaises }) => !onlyRaises);
   return highestOf([...(placing.length > 0 ? [] : [tool.risk]), ...parts.map(({ risk }) => risk)]);
@@ -176,11 +176,11 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
   return mode === 'legacy' ? 'legacy' : undefined;
 }
 
-/** What says what it is about, by the name that an operator finds it with. */
-export interface PolicyPart {
+/** A part with a match, and the path by which an operator finds it. */
+interface PolicyPart {
   readonly path: string;
   readonly match: Match;
-  /** Calls that it is about are refused, asked about or of higher risk; without it they would just run. */
+  /** Whether it refuses the calls that it matches, requires approval or raises their risk. */
   readonly restricts: boolean;
 }
 
@@ -196,7 +196,7 @@ export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings)
   ];
 }
 
-/** Whether the part is about the tool, whoever calls it with whatever arguments. */
+/** Whether the part matches the tool, for any caller and arguments. */
 export function toolsOf({ match, restricts }: PolicyPart): (tool: Tool) => boolean {
   return compileToolMatch(match, { byServersName: restricts });
 }

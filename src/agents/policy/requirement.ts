@@ -1,4 +1,4 @@
-/** What must have happened before a call, must be given with it, or at which hours it may be. */
+/** Requirements of a call: earlier calls, arguments that must be given, or hours. */
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
@@ -13,23 +13,23 @@ const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, 'a time of day is
 
 const calledSchema = z.strictObject({
   called: z.string().min(1).describe('A tool that must have been called with success in this session.'),
-  same: z.string().min(1).optional().describe('With this argument, or with it in its result, as this call has it.'),
-  withinTurns: z.int().min(1).optional().describe('Not longer ago than so many turns; 1: in this turn.'),
+  same: z.string().min(1).optional().describe('This argument has the same value in that call or its result.'),
+  withinTurns: z.int().min(1).optional().describe('At most this many turns ago; 1: in this turn.'),
 });
 const argumentSchema = z.strictObject({
-  argument: z.string().min(1).describe('An argument that must be there, not null and not an empty text.'),
+  argument: z.string().min(1).describe('An argument that must be given, and neither null nor an empty text.'),
 });
 const hoursSchema = z.strictObject({
   hours: z.strictObject({
     from: clock,
-    to: clock.describe('Not included. Before `from`: of the next day.'),
-    days: z.array(z.enum(DAYS)).min(1).optional().describe('On which the window begins. Default: every day.'),
+    to: clock.describe('Exclusive. Before `from`: on the next day.'),
+    days: z.array(z.enum(DAYS)).min(1).optional().describe('Days on which the window begins. Default: every day.'),
     timeZone: z.string().refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai').default('UTC'),
   }),
 });
 
 export type CalledRequirement = z.output<typeof calledSchema>;
-export type Hours = z.output<typeof hoursSchema>['hours'];
+type Hours = z.output<typeof hoursSchema>['hours'];
 export type Requirement =
   | CalledRequirement
   | z.output<typeof argumentSchema>
@@ -57,14 +57,14 @@ export const requirementSchema = z.union([
 
 const SENTENCE = /^([^\s,;]+) (?:was )?called(?: for the same ([^\s,;]+))?(?: in this session)?\.?$/u;
 
-/** The sentence as a requirement; undefined for any other prose, which people can read but no program can check. */
+/** Parses the sentence as a requirement; undefined for other prose, which no program can check. */
 export function parseRequirement(text: string): CalledRequirement | undefined {
   const [, called, same] = SENTENCE.exec(text.trim()) ?? [];
   if (called === undefined) return undefined;
   return { called, ...(same === undefined ? {} : { same }) };
 }
 
-/** Those that ask for an earlier call. */
+/** Requirements of an earlier call. */
 export function calledIn(requirements: readonly Requirement[]): CalledRequirement[] {
   return requirements.flatMap((one) => {
     if ('anyOf' in one) return calledIn(one.anyOf);
@@ -84,26 +84,26 @@ export function isWithin(hours: Hours, instant: Date): boolean {
   return (begins(today) && time >= from) || (begins(today - 1) && time < to);
 }
 
-/** Made once for each window: making one takes longer than all the rest of a decision. */
+/** Cached for each window, since creating one takes longer than the rest of a decision. */
 const formatOf = oncePer(({ timeZone }: Hours) => {
   const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...time });
 });
 
-// The first requirement of a call that is not met, with what to do about it.
+// The first unmet requirement of a call, with what to do about it.
 
-export interface CallFacts {
+interface CallFacts {
   readonly tool: Tool;
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly turn: number;
   readonly now: Date;
-  /** The calls of this session that succeeded, at least of the tools that a requirement names. */
+  /** Successful calls of this session, at least of the tools that requirements name. */
   readonly calls?: readonly CallRecord[];
-  /** With which their values were made. */
+  /** The digest that made the values of `calls`. */
   readonly digest?: Digest;
 }
 
-export interface Unmet {
+interface Unmet {
   readonly code: GateCode;
   readonly reason: string;
   readonly next: string;
@@ -156,7 +156,7 @@ function whenOf(withinTurns: number | undefined): string {
   return withinTurns === 1 ? 'in this turn' : `within ${withinTurns} turns`;
 }
 
-/** Never what an object inherits. */
+/** Own properties only. */
 function ownValue({ arguments: given = {} }: CallFacts, name: string): unknown {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What may be taken in a period: calls of tools, tokens of models. A period begins with the first that is taken; in memory it is
- * of this process, with `redis` of all servers that share it. While Redis is away each server counts for itself.
+ * Rate limits: tool calls and model tokens per period. A period begins with its first use. Counts are kept in this
+ * process or, with `redis`, shared by servers. While Redis is unreachable, each server counts for itself.
  */
 import {
   type IRateLimiterOptions,
@@ -15,7 +15,7 @@ export interface RateClaim {
   /** What is counted, for example `tool search by anna`. */
   readonly key: string;
   readonly rate: {
-    /** Most in a period. */
+    /** Limit per period. */
     readonly points: number;
     /** Length of the period; whole seconds. */
     readonly seconds: number;
@@ -23,11 +23,11 @@ export interface RateClaim {
 }
 
 export interface RateLimiter {
-  /** Takes one of each claim, or none at all: then the claim that has nothing left, and how long until it has. */
+  /** Takes one of every claim, or none; then returns an exhausted claim and the milliseconds until it is free. */
   take(claims: readonly RateClaim[]): Promise<{ key: string; waitMs: number } | undefined>;
-  /** How long until something is left, in milliseconds; 0 where something is. */
+  /** Milliseconds until something is available; 0 where something is. */
   waitOf(claim: RateClaim): Promise<number>;
-  /** Counts what is known only afterwards, also beyond what was left. */
+  /** Counts use that is known only afterwards, even beyond the limit. */
   spend(claim: RateClaim, points: number): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export interface OpenRates {
 
 /**
  * @param url of a Redis that servers share. Undefined: memory of this process
- * @param onNotice told when Redis is away, and when it is back
- * @throws WinnowError `invalid_option` for what is no address, and where the package is missing
+ * @param onNotice called when Redis becomes unreachable, and when it is back
+ * @throws WinnowError `invalid_option` for an invalid URL, and where the package is missing
  * @example
  * const { rates, close } = await openRates('redis://127.0.0.1:6379', console.warn);
  */
@@ -54,7 +54,7 @@ export async function openRates(url: string | undefined, onNotice: (text: string
   return { rates: createRateLimiter(redis), close: () => redis.disconnect() };
 }
 
-/** @param redis a client of ioredis, where servers share what they count. Default: memory of this process */
+/** @param redis a client of ioredis, for counts that servers share. Default: memory of this process */
 export function createRateLimiter(redis?: object): RateLimiter {
   const limiters = new Map<string, RateLimiterAbstract>();
 

@@ -1,17 +1,17 @@
-/** Redis as the place where servers share what they count. A server starts and goes on without it. */
+/** The connection to Redis, where servers share their counts. A server starts and runs without it. */
 import { Redis } from 'ioredis';
 import { WinnowError } from '../../core/errors.js';
 
-/** Silence for so long is taken for a lost connection: calls of tools wait for the answer. */
+/** Timeout for replies; short, since tool calls wait for them. */
 const SILENCE_MS = 500;
 const CONNECT_MS = 2_000;
-/** The waits between tries to reach it again grow up to this. */
+/** Upper bound of the growing delay between reconnects. */
 const MAX_WAIT_MS = 2_000;
 
 /**
- * Resolves when it is connected, or known to be away.
- * @param onNotice told once when it is away, with the reason, and once when it is back
- * @throws WinnowError `invalid_option` for what is no address; it is not shown, since it may hold a password
+ * Resolves when it is connected, or known to be unreachable.
+ * @param onNotice called once when it becomes unreachable, with the reason, and once when it is back
+ * @throws WinnowError `invalid_option` for an invalid URL; the message omits it, since it may hold a password
  */
 export async function connectRedis(url: string, onNotice: (text: string) => void): Promise<Redis> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -23,7 +23,7 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
     maxRetriesPerRequest: 0,
     socketTimeout: SILENCE_MS,
     connectTimeout: CONNECT_MS,
-    // What it refuses to count (no memory left, only a replica) is as good as away.
+    // A Redis that refuses to count (out of memory, read-only replica) counts as unreachable.
     reconnectOnError: (error) => isRefusal(error) && noteReason(error),
     retryStrategy: (tries) => Math.min(100 * 2 ** tries, MAX_WAIT_MS),
   });
@@ -45,14 +45,14 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
   });
   return redis;
 
-  /** Told when the connection closes. @returns that it has to */
+  /** Records the reason for reconnecting. @returns true: reconnect */
   function noteReason({ message }: Error): true {
     reason = message;
     return true;
   }
 }
 
-/** A script that a Redis does not know yet is sent again, whole. */
+/** A script unknown to Redis is no refusal: the client sends it again. */
 function isRefusal({ message }: Error): boolean {
   return !message.startsWith('NOSCRIPT');
 }

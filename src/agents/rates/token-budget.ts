@@ -1,4 +1,4 @@
-/** Tokens of the models that one user may spend on plans and selections: counted when a call ends, refused before the next one. */
+/** The budget of model tokens that a user may spend on plans and selections. Calls are counted when they end. */
 
 import { toWinnowError } from '../../core/errors.js';
 import { noUsage, sumUsage, type Usage } from '../../core/model/model.js';
@@ -11,9 +11,8 @@ type StageUsage = Readonly<Record<'selection' | 'planning', Usage>>;
 type Ask<Answer> = (request: PlanRequest, call?: CallOptions) => Promise<Answer>;
 
 /**
- * The same question to the planner, within the budget of the request's user. Requests of no user, and all where there is no
- * budget, are not counted.
- * @throws WinnowError `quota_exceeded`, with `retryAfterSeconds` in its details, where nothing is left
+ * Wraps a planner function with the budget of the request's user. Without a user or a budget, nothing is counted.
+ * @throws WinnowError `quota_exceeded`, with `retryAfterSeconds` in its details, when the budget is spent
  */
 export function createTokenBudget(rates: RateLimiter, budget: Quotas['modelTokens']) {
   return <Answer extends { usage: StageUsage }>(ask: Ask<Answer>): Ask<Answer> => {
@@ -40,7 +39,7 @@ export function createTokenBudget(rates: RateLimiter, budget: Quotas['modelToken
   };
 }
 
-/** All that was read, also what the server had read before, and what was written. */
+/** Input tokens, including cached ones, and output tokens. */
 function tokensIn(usage: unknown): number {
   const { selection = noUsage(), planning = noUsage() }: Partial<StageUsage> = Object(usage);
   const { read, cached, written } = sumUsage(selection, planning);

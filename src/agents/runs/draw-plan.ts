@@ -1,4 +1,4 @@
-/** A plan in the forms of others: a graph for people (Mermaid), a workflow for programs that run such (Arazzo). */
+/** Exports of a plan: a flowchart for people (Mermaid), a workflow for other programs (Arazzo). */
 import { isObject } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { findReferences, type Reference, type Root, renderPath, textsIn } from '../../core/planning/references.js';
@@ -6,15 +6,15 @@ import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
 import { orderSteps, referencesOf, rootsOf } from './step-order.js';
 
 /**
- * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow tells which field goes along
- * it; a dotted one is order alone.
+ * The plan as a flowchart of Mermaid: https://mermaid.js.org/syntax/flowchart.html. An arrow names the field that goes
+ * along it; a dotted one is order alone.
  * @throws WinnowError `invalid_request` for a plan that can't be run
  * @example
  * console.log(toMermaid({ steps: [{ id: 's1', tool: 'list_rooms', arguments: {} }] }));
  */
 export function toMermaid(given: RunnablePlan): string {
   const { plan, needs } = orderSteps(given);
-  // Names of steps may be words of Mermaid's own, such as `end`.
+  // Step ids may be keywords of Mermaid, such as `end`.
   const nodeOf = new Map(plan.steps.map(({ id }, place) => [id, `n${place + 1}`]));
   const lines = plan.steps.flatMap((step) => {
     const { id, tool, each, when } = step;
@@ -34,26 +34,26 @@ export function toMermaid(given: RunnablePlan): string {
   return ['flowchart TD', ...lines].join('\n');
 }
 
-/** All that could end a text or be markup, by its number. */
+/** Escapes all that could end the text or be markup. */
 function quoted(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:$]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-// Arazzo 1.1.0, https://spec.openapis.org/arazzo/v1.1.0.html: each step is a call of Winnow's own HTTP interface, so that
-// whoever runs the workflow passes the same gate.
+// Arazzo 1.1.0, https://spec.openapis.org/arazzo/v1.1.0.html: each step calls Winnow's own HTTP interface, so the
+// workflow passes the same gate.
 
 export interface ArazzoOptions {
-  /** Of the workflow: letters, digits, "_" and "-". */
+  /** Name of the workflow: letters, digits, "_" and "-". */
   readonly name: string;
-  /** Of the document, such as the hash of a kept plan. */
+  /** Version of the document, such as the hash of a kept plan. */
   readonly version: string;
-  /** Of Winnow's OpenAPI document. Default: `./openapi.json`. */
+  /** URL of Winnow's OpenAPI document. Default: `./openapi.json`. */
   readonly openapiUrl?: string | undefined;
 }
 
 /**
- * The plan as an Arazzo document. A run of it needs the id of a session as the input `session`.
- * @throws WinnowError `invalid_request` for a plan that can't be run, or that Arazzo has no words for: loops, conditions
+ * The plan as an Arazzo document. Its runs need a session id as the input `session`.
+ * @throws WinnowError `invalid_request` for a plan that can't be run, or that Arazzo can't express: loops, conditions
  * @example
  * const document = toArazzo(plan, { name: 'morning', version: '1' });
  */
@@ -104,7 +104,7 @@ export function toArazzo(given: RunnablePlan, { name, version, openapiUrl = './o
 
 const SESSION = 'session';
 
-/** Arazzo runs steps as they stand there. */
+/** Arazzo runs steps in the order of the document. */
 function inOrder(steps: readonly ParsedStep[], needs: ReadonlyMap<string, ReadonlySet<string>>): ParsedStep[] {
   const ordered = new Map<string, ParsedStep>();
   const add = (step: ParsedStep): void => {
@@ -132,7 +132,7 @@ function inputSchemaOf({ inputs = {} }: ParsedPlan) {
   };
 }
 
-/** Two paths have two names: what is no letter or digit is written by its number, but for the dot between two fields. */
+/** A unique name for each path: dots join fields; other characters than letters and digits become their codes. */
 function outputName(path: Reference['path']): string {
   const codeOf = (character: string) => (character === '.' ? '-' : `_${character.codePointAt(0)?.toString(16)}_`);
   return renderPath(path).replace(/[^A-Za-z0-9]/gu, codeOf) || 'result';
@@ -161,7 +161,7 @@ function toExpression({ step, path }: Reference): string {
   return `$inputs.${name}${rest.length > 0 ? `#${pointerOf(rest)}` : ''}`;
 }
 
-/** A text that would be taken for an expression has no way to be a text. */
+/** Texts that Arazzo would read as expressions; it has no escape for them. */
 function readAsExpression({ id, arguments: given }: ParsedStep): string[] {
   return textsIn(given)
     .filter(({ text }) => EXPRESSION.test(text))

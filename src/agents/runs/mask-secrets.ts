@@ -1,6 +1,6 @@
 /**
- * What is kept of a run, without its secrets: in arguments and results, the fields that the tool's schemas mark. What a
- * later step needs of them is asked for again when the run is resumed.
+ * Masks secrets before a run is stored: the fields of arguments and results that the tool's schemas mark. Resuming a
+ * run asks again for those that later steps need.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject } from '../../core/catalog/schema/json.js';
@@ -14,11 +14,11 @@ import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
-/** What of a tool's arguments and results is secret. */
+/** The secrets among a tool's arguments and results. */
 export interface Secrets {
-  /** Names of the fields that its schemas mark: they are masked wherever they stand, in an echo, too. */
+  /** Names of the fields that its schemas mark; masked at any depth, so echoes are, too. */
   readonly names: readonly string[];
-  /** Its schemas: they may mark what has no name, such as the items of a list. */
+  /** Its schemas, which may also mark nameless parts, such as items of a list. */
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
 }
@@ -30,7 +30,7 @@ const secretsIn = oncePer(
   }),
 );
 
-/** @returns undefined of a tool that is not known */
+/** @returns undefined for an unknown tool */
 export type SecretsOf = (tool: string) => Secrets | undefined;
 
 export function secretsAmong(find: (name: string) => Tool | undefined): SecretsOf {
@@ -42,23 +42,23 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 
-export interface Hiding {
-  /** References stay: they are no secrets, and the run needs them. */
+interface Masking {
+  /** Leaves references, which are no secrets and which the run needs. */
   plan(plan: ParsedPlan): ParsedPlan;
-  /** @param isLoop its output is the list of those of its items. Default: false */
+  /** @param isLoop the output is the list of its items' outputs. Default: false */
   state(state: StepState, tool: string, isLoop?: boolean): StepState;
   value(value: unknown, tool: string): unknown;
 }
 
-/** What was found to be secret once is masked wherever else in the run it stands: in an echo, or an argument of a later step. */
-export function createHiding(secretsOf: SecretsOf): Hiding {
+/** Masks each secret found everywhere in the run: in echoes, and in arguments of later steps. */
+export function createMasking(secretsOf: SecretsOf): Masking {
   const secrets = new Set<string>();
 
   function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
     return hideKnown(mark(value, tool, place));
   }
 
-  /** Masks what is marked, and remembers it. */
+  /** Masks marked values, and remembers them. */
   function mark(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
     const known = secretsOf(tool);
     const schema = place && known?.[place];
@@ -79,7 +79,7 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
     });
   }
 
-  /** An input that stands in a secret argument is one, too. */
+  /** An input that is used in a secret argument is secret, too. */
   function hideInputs(plan: ParsedPlan): ParsedPlan['inputs'] {
     if (!plan.inputs) return undefined;
     const names = plan.steps.flatMap((step) => secretInputsOf(step, mark(step.arguments, step.tool, 'input')));
@@ -88,7 +88,7 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
       collect(input.value, MASK);
       return [name, { ...input, value: MASK, isMasked: true as const }] as const;
     });
-    // A secret of one may stand in another.
+    // An input may contain the secret of another.
     const hidden = inputs.map(([name, input]) => [name, { ...input, ...hiddenValue(input.value) }]);
     return Object.fromEntries(hidden);
   }
@@ -107,7 +107,7 @@ export function createHiding(secretsOf: SecretsOf): Hiding {
   return {
     value: (value, tool) => hide(value, tool, 'output'),
     plan(plan) {
-      // First: what an input holds may stand in the steps as well.
+      // First, since steps may contain values of inputs.
       const inputs = hideInputs(plan);
       return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
     },
@@ -147,7 +147,7 @@ function textsIn(value: unknown): string[] {
 
 function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
-  // A part of a number is another number.
+  // Numbers are masked only as a whole.
   if (typeof value === 'number') return map(String(value)) === MASK ? MASK : value;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
   if (!isObject(value)) return value;
@@ -163,7 +163,7 @@ function keepReferences(given: unknown, masked: unknown, roots: readonly Root[])
   return Object.fromEntries(kept);
 }
 
-/** Names of the inputs that are masked with what they stand in; the items of a loop stand for what it is over. */
+/** Names of inputs that are used in masked arguments; `item` stands for the list of the loop. */
 function secretInputsOf({ arguments: given, each }: ParsedStep, masked: unknown): string[] {
   const found = maskedReferences(given, masked);
   const ofLoop = found.some(({ step }) => step === 'item') ? referencesIn(each, ['input']) : [];
@@ -184,8 +184,8 @@ export function isMasked(value: unknown): boolean {
 export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * The plan with secrets that are given again; nothing else of it may change.
- * @throws WinnowError `invalid_request` naming each that is no secret of the plan
+ * The plan with its secrets filled in again; nothing else may change.
+ * @throws WinnowError `invalid_request` naming each argument that is no secret of the plan
  */
 export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
   const isOpen = (value: unknown) =>

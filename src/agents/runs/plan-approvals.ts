@@ -1,7 +1,7 @@
 /**
- * The approval of a plan as a whole. Whoever decides sees every step. The grant covers, once, those whose arguments are all
- * there; a step that takes a value of a result asks by itself when the value is known: what can't be shown whole can't be
- * granted. It is bound to the plan by its hash, to these inputs, the session, the policy, and the definition of each tool.
+ * The approval of a plan as a whole. The approver sees every step. The grant covers, once, the steps whose arguments
+ * are all known. A step that uses a result requests its own approval when the value is known, since it can't be shown
+ * before. The grant is bound to the plan's hash, its inputs, the session, the policy, and the definition of each tool.
  */
 import { RISKS } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
@@ -15,7 +15,7 @@ import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput, ApprovedPlan } from '../records.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
-import { createHiding, secretsAmong } from './mask-secrets.js';
+import { createMasking, secretsAmong } from './mask-secrets.js';
 import type { ParsedPlan, ParsedStep } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
@@ -26,25 +26,25 @@ interface AskOptions {
 
 export interface AskedPlan {
   readonly name: string;
-  /** Of the plan as it is kept. */
+  /** Hash of the kept plan. */
   readonly hash: string;
-  /** With the inputs of the run. */
+  /** The plan with the inputs of the run. */
   readonly plan: ParsedPlan;
 }
 
 /** Each throws WinnowError `not_found` for an unknown session, `store_failed`. */
 export interface PlanApprovals {
-  /** Asks ahead of a run; again for the same plan and inputs, it finds what was asked for. @param reason why it is wanted */
+  /** Requests approval before a run, or finds the pending request for it. @param reason why it is wanted */
   ask(
     session: string,
     asked: AskedPlan,
     options?: AskOptions & { reason?: string | undefined },
   ): Promise<ApprovalOutput>;
-  /** Uses a grant up for one run of this very plan. @throws WinnowError `conflict` where it is for another, or not granted */
+  /** Uses a grant for one run of this plan. @throws WinnowError `conflict` if it is for another plan, or not granted */
   use(session: string, asked: AskedPlan, id: string, ask?: AskOptions): Promise<void>;
 }
 
-export interface PlanApprovalParts {
+interface PlanApprovalParts {
   situationOf: ReadSituation;
   gate: Pick<CallGate, 'look'>;
   approvals: Pick<Approvals, 'pass' | 'ask'>;
@@ -54,12 +54,12 @@ export interface PlanApprovalParts {
 
 type Step = ApprovedPlan['steps'][number];
 type Refused = Extract<ApprovalOutput, { ok: false }>;
-/** A step, and its arguments as they stand in the plan, without secrets. */
+/** A step, and its arguments as written in the plan, without secrets. */
 interface Written {
   readonly step: ParsedStep;
   readonly written: Record<string, unknown>;
 }
-/** A step as it is shown, or what is in its way. */
+/** A step as shown to the approver, or its refusal. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
 
 export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
@@ -87,7 +87,7 @@ export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
     },
   };
 
-  /** All steps, or the first that could not run. */
+  /** All steps, or the refusal of the first that could not run. */
   async function showSteps(situation: Situation, plan: ParsedPlan) {
     const shown = [];
     const hidden = hide(plan, situation);
@@ -105,7 +105,7 @@ export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
     const isWhole = each === undefined && known.unresolved.length === 0 && known.issues.length === 0;
     const looked = await gate.look(situation, { tool: name, arguments: known.arguments, sources: known.sources });
     const { tool, prepared, argumentsHash } = looked;
-    // Of a call that is not known yet nothing can be said but whether its tool may be called at all.
+    // With unknown arguments, the only question is whether the tool may be called at all.
     const decision = isWhole ? looked.decision : situation.decide(tool, 'find');
     const end = (result: Refused): Shown => ({ ok: false, refused: { ...looked, decision, result } });
     if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
@@ -142,9 +142,9 @@ export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
   }
 }
 
-/** Without what the tools of now mark secret. */
+/** Hides values that the current tools mark secret. */
 function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
-  return createHiding(secretsAmong(find)).plan(plan);
+  return createMasking(secretsAmong(find)).plan(plan);
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);

@@ -1,4 +1,4 @@
-/** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
+/** A run of a plan as data: for the store, events and the caller. */
 import { z } from 'zod';
 import { isContainer } from '../../core/catalog/schema/json.js';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
@@ -9,7 +9,7 @@ const stepId = z
   .regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only')
   .refine((id) => id !== '__proto__', 'this name is not allowed');
 
-/** What a condition compares: texts by their characters, as ISO 8601 sorts instants, and numbers by their size. */
+/** Comparisons of a condition: strings by their characters, which suits ISO 8601 instants, and numbers by value. */
 const COMPARISONS = ['equal', 'different', 'above', 'below', 'empty', 'filled'] as const;
 export const conditionSchema = z.strictObject({
   value: z.string().min(1).describe('One reference: "${s1.level}", or "${item.level}" of a step with `each`.'),
@@ -18,7 +18,7 @@ export const conditionSchema = z.strictObject({
     .unknown()
     .refine((value) => !isContainer(value), 'a text, a number, true, false or null is expected')
     .optional()
-    .describe('What it is compared with, a text, a number, true, false or null; `empty` and `filled` need nothing.'),
+    .describe('The value to compare with: a text, a number, true, false or null; not for `empty` and `filled`.'),
 });
 export type Condition = z.output<typeof conditionSchema>;
 
@@ -27,11 +27,8 @@ const inputSchema = z.strictObject({
   value: z
     .unknown()
     .optional()
-    .describe('Of this run, where one is given; else the default. Without any the run must bring it.'),
-  isMasked: z
-    .literal(true)
-    .optional()
-    .describe('Of a run that was read from the store: the value is secret, and was not kept.'),
+    .describe('Value of this run, if given; else the default. Without one, each run must give it.'),
+  isMasked: z.literal(true).optional().describe('In a run from the store: the value is secret and was not kept.'),
 });
 
 export const runnablePlanSchema = z.object({
@@ -39,7 +36,7 @@ export const runnablePlanSchema = z.object({
   inputs: z
     .record(z.string().regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only'), inputSchema)
     .optional()
-    .describe('By name: what differs from run to run. "${input.city}" stands for the input `city`.'),
+    .describe('By name: values that differ between runs. "${input.city}" stands for the input `city`.'),
   steps: z
     .array(
       z.object({
@@ -57,13 +54,13 @@ export const runnablePlanSchema = z.object({
             'One reference to a list: the step is run for each item, which is ${item} in its arguments, at most 100. ' +
               'Its result is the list of theirs.',
           ),
-        when: conditionSchema.optional().describe('The step, or one item of it, is skipped where this does not hold.'),
+        when: conditionSchema.optional().describe('The step, or an item of it, is skipped where this does not hold.'),
       }),
     )
     .min(1)
     .max(1_000),
 });
-/** A plan as the planner writes it, or as somebody else does: only goal, inputs and steps count. */
+/** A plan, written by the planner or otherwise: only goal, inputs and steps count. */
 export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;
 export type ParsedStep = ParsedPlan['steps'][number];
@@ -85,36 +82,36 @@ export const stepStateSchema = z.object({
     .enum(STEP_STATUSES)
     .describe(
       '`blocked`: a step before it failed. `skipped`: its condition does not hold, or what it refers to was skipped. ' +
-        '`unknown`: it may have taken effect. `planned`: of a dry run.',
+        '`unknown`: it may have taken effect. `planned`: in a dry run.',
     ),
   attempts: z.int().min(0).describe('Calls made so far, in all runs.'),
   arguments: z.record(z.string(), z.unknown()).optional().describe('As the tool gets them, references resolved.'),
   sources: argumentSourcesSchema.optional(),
-  unresolved: z.array(z.string()).optional().describe('Dry run: references to results that are not there yet.'),
+  unresolved: z.array(z.string()).optional().describe('Dry run: references to results that do not exist yet.'),
   output: z.unknown().optional(),
   content: contentSchema,
   isMasked: z
     .literal(true)
     .optional()
-    .describe('Of a run that was read from the store: secrets in arguments and output were not kept.'),
+    .describe('In a run from the store: secrets in arguments and output were not kept.'),
   notes: z.array(z.string()).optional(),
   failure: refusalSchema.extend({ issues: z.array(z.string()).optional() }).optional(),
-  approval: z.string().optional().describe('Id of the approval that is waited for.'),
+  approval: z.string().optional().describe('Id of the approval that it waits for.'),
   milliseconds: z.number().optional(),
 });
 export type StepState = z.infer<typeof stepStateSchema>;
 
-/** Whether it is still to be run, or waits for an approval. */
+/** Whether the step is still to be run, or waits for an approval. */
 export function isOpen(state: StepState | undefined): boolean {
   return state?.status === 'pending' || state?.status === 'needs_approval';
 }
 
-/** The step of the plan that a state is of: of `s2[0]` it is `s2`. No step of a plan itself has such a name. */
+/** The plan's step of a state id: `s2` for `s2[0]`. Step ids themselves never have brackets. */
 export function stepOf(id: string): string {
   return id.replace(/\[\d+\]$/u, '');
 }
 
-/** Why a result is not there though its step is done: there was no room for it. Undefined: it is there. */
+/** Why a step that is done has no result: it did not fit. Undefined: it has its result. */
 export function noteOfLeftOut({ notes = [] }: Pick<StepState, 'notes'>): string | undefined {
   return notes.find((note) => note.includes('limit runBytes'));
 }
@@ -126,7 +123,7 @@ const attemptSchema = z.object({
   plan: runnablePlanSchema,
   steps: z
     .record(z.string(), stepStateSchema)
-    .describe('Step id -> what is known of it; `s2[0]` is the first item of a step with `each`.'),
+    .describe('Step id -> its state; `s2[0]` is the first item of a step with `each`.'),
 });
 
 export const planRunSchema = attemptSchema.extend({
@@ -134,7 +131,7 @@ export const planRunSchema = attemptSchema.extend({
   state: z
     .enum(RUN_STATES)
     .describe(
-      '`paused`: a step waits for an approval, or a new plan for a look (see notes); resume then. `planned`: a dry run.',
+      '`paused`: a step waits for an approval, or a new plan for review (see notes); resume then. `planned`: a dry run.',
     ),
   earlier: attemptSchema.optional().describe('The plan that failed, where a new one was written.'),
   notes: z.array(z.string()),

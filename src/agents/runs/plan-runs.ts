@@ -1,4 +1,4 @@
-/** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+/** Runs plans in a session: each step passes the same gate as a call of the session's agent. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
@@ -22,28 +22,28 @@ import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
   .strictObject({
-    session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
+    session: z.string().min(1).max(128).describe('The session that calls the steps; their tools must be enabled.'),
     plan: runnablePlanSchema.optional().describe('As POST /v1/plan answers it; only goal, inputs and steps count.'),
     kept: z
       .strictObject({ name: planNameSchema, hash: keptPlanSchema.shape.hash.optional() })
       .optional()
-      .describe("In place of `plan`: a kept one of the session's user; with its hash, no other than that."),
+      .describe("In place of `plan`: a kept plan of the session's user; with its hash, only that version."),
     approval: z
       .string()
       .min(1)
       .max(128)
       .optional()
-      .describe('With `kept`: that of the plan as a whole with these inputs, which the run uses up.'),
+      .describe('With `kept`: the approval of the whole plan with these inputs, which the run uses up.'),
     inputs: z
       .record(z.string(), z.unknown())
       .default({})
-      .describe('What differs in this run, by the names of the plan.'),
-    dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
-    retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+      .describe('Values of the inputs of the plan for this run, by name.'),
+    dryRun: z.boolean().default(false).describe('Runs nothing: each call is shown, as far as known.'),
+    retries: z.int().min(0).max(10).default(0).describe('How often a step is called again after a temporary failure.'),
     replanWithOutputs: z
       .boolean()
       .default(false)
-      .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
+      .describe('The prompt of the second plan then holds tool outputs. A hostile output may steer it.'),
     request: requestSchema
       .optional()
       .describe(
@@ -61,17 +61,17 @@ export const runPlanInputSchema = z
 export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
 export const resumePlanInputSchema = z.strictObject({
-  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome that are to be run again.'),
+  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome to run again.'),
   arguments: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
-    .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
+    .describe('Step id -> its secret arguments by name, which are not kept with a run.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
 
 export const planApprovalInputSchema = z.strictObject({
-  session: runPlanInputSchema.shape.session.describe('In which the plan will be run.'),
-  hash: keptPlanSchema.shape.hash.optional().describe('No other plan than that.'),
+  session: runPlanInputSchema.shape.session.describe('The session in which the plan will run.'),
+  hash: keptPlanSchema.shape.hash.optional().describe('Hash of the plan: only that version.'),
   inputs: runPlanInputSchema.shape.inputs,
   reason: requestApprovalInputSchema.shape.reason,
 });
@@ -82,40 +82,40 @@ export interface RunOptions extends AskOptions {
 }
 
 export interface ResumeAskOptions extends RunOptions {
-  /** A run of another session looks like none. Default: those of all sessions that are open to the caller are seen. */
+  /** Limits access to runs of this session. Default: runs of all sessions that the caller may use. */
   session?: string | undefined;
 }
 
 /** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
 export interface PlanRuns {
   run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
-  /** Goes on with a run that waited for an approval, was cancelled or broke off. */
+  /** Continues a run that waited for an approval, was cancelled or broke off. */
   resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
-  /** Asks for the approval of a kept plan as a whole, by its name. */
+  /** Requests the approval of a kept plan as a whole, by its name. */
   requestApproval(name: string, request: PlanApprovalRequest, ask?: AskOptions): Promise<ApprovalOutput>;
-  /** Stops the steps of a run that this process runs, and waits until they have ended. It can be resumed. */
+  /** Stops the steps of a run in this process, and waits until they have ended. It can be resumed. */
   cancel(id: string, ask?: AskOptions): Promise<ShownRun>;
-  /** As it is kept, for whoever may see the runs of its user; undefined: there is none. */
+  /** The stored run, for callers who may see the runs of its user. Undefined: there is none. */
   get(id: string): Promise<ShownRun | undefined>;
   /** Newest first. */
   list(query: RunQuery): Promise<ListedRun[]>;
 }
 
-export interface PlanRunParts {
+interface PlanRunParts {
   router: Router;
-  /** Where plans are kept under a name. Default: nowhere. */
+  /** Plans that are kept under a name. Default: none. */
   kept?: Pick<KeptPlans, 'get'> | undefined;
   sandbox: Sandbox;
   catalog: () => Catalog;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
-  /** Results that one run keeps, in bytes. */
+  /** Total size of the results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
-  /** Of what is kept. Default: the clock of the machine. */
+  /** Of stored times. Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
-/** A run of this process; `ended` is fulfilled whatever became of it. */
+/** A run of this process; `ended` always fulfils, also after a failure. */
 interface Running {
   readonly stop: AbortController;
   readonly ended: Promise<unknown>;
@@ -147,7 +147,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
           withOutputs: replanWithOutputs,
           ...(ask.signal ? { signal: ask.signal } : {}),
         });
-      // Last: what is refused before leaves the grant for another run.
+      // Last, so that an earlier refusal leaves the grant unused.
       if (approval !== undefined && 'hash' in found && !dryRun)
         await router.planApprovals.use(id, { ...found, plan }, approval, ask);
       const runId = randomUUID();
@@ -198,7 +198,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     return record && toShown(record, new Date().toISOString());
   }
 
-  /** A second one of the same run is turned away by the store. */
+  /** Makes the run cancellable. The store refuses a second start of the same run. */
   async function stoppable(
     id: string,
     { signal }: AskOptions,
@@ -228,7 +228,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     );
   }
 
-  /** What a session may not find is not planned with. Asked when it comes to that, since most runs need no second plan. */
+  /** A planner limited to the tools that the session may find; listed on demand, since few runs plan again. */
   function planningIn(id: string, { plan }: Pick<Planner, 'plan'>, ask: RunOptions): Planner['plan'] {
     return async (request, call) => {
       const list = await router.list(id, { mode: 'classic' }, ask);
@@ -238,7 +238,7 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
     };
   }
 
-  /** A run in another's session looks like none. */
+  /** Runs in other users' sessions look missing. */
   async function sessionOf(session: string, run: string, ask: RunOptions): Promise<SessionView> {
     try {
       return await router.session(session, ask);
@@ -253,7 +253,7 @@ function unknownRun(id: string): WinnowError {
   return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
 }
 
-/** The plan with the values of one run. @throws WinnowError `invalid_request` naming each input that is unknown, and each that has no value */
+/** The plan with the inputs of one run. @throws WinnowError `invalid_request` naming each unknown or missing input */
 function fillInputs(plan: ParsedPlan, given: RunPlanRequest['inputs']): ParsedPlan {
   const inputs = Object.entries(plan.inputs ?? {}).map(
     ([name, input]) => [name, Object.hasOwn(given, name) ? { ...input, value: given[name] } : input] as const,

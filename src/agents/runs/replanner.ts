@@ -1,7 +1,7 @@
 /**
  * The planner as the `replan` of a run: the same request, with what was planned, done and failed as the last messages
- * of the history. Facts only, as JSON; the words around them are those of the planner's own prompts. What tools answered
- * is no part of them unless it is asked for: a text of a stranger must not choose the tools that run next.
+ * of the history, as JSON. Tool outputs are left out by default: untrusted text must not choose the tools that run
+ * next.
  */
 import type { PlanRequest } from '../../core/request.js';
 import type { PlanResult } from '../../core/result.js';
@@ -9,14 +9,14 @@ import { capOutput } from '../sandbox/cap-output.js';
 import { type PlanRun, type RunnablePlan, type StepState, stepOf } from './plan-run.js';
 
 /** `plan` of a planner. */
-export type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
+type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
 
-/** A result in the history, in bytes of JSON: the history as a whole is a bounded window. */
+/** Limit of a result in the history, in bytes of JSON, since the history is a bounded window. */
 const MAX_OUTPUT_BYTES = 500;
 
-export interface ReplanOptions {
+interface ReplanOptions {
   signal?: AbortSignal;
-  /** Outputs of tools and the words of their errors, shortened, stand in the prompt. Default: false. */
+  /** Whether the prompt holds shortened outputs and error messages of tools. Default: false. */
   withOutputs?: boolean;
 }
 
@@ -48,7 +48,7 @@ export function createReplanner(
 
 function factsOf({ plan, steps }: PlanRun, failed: StepState, withOutputs: boolean) {
   const toolOf = new Map(plan.steps.map(({ id, tool }) => [id, tool]));
-  // Of a loop its items say what was done.
+  // A loop is represented by its items.
   const done = Object.values(steps).filter((step) => step.status === 'done' && step.arguments !== undefined);
   return {
     done: done.map(({ id, arguments: input, output }) => ({

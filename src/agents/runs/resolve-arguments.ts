@@ -1,6 +1,6 @@
 /**
- * Arguments with references -> arguments with values. A reference that stands alone keeps the type of what it refers
- * to; inside a text it is put in as text. What is put in is never read for references again.
+ * Arguments with references -> arguments with values. A reference on its own keeps the type of its value; inside a text
+ * it is inserted as text. Inserted values are never scanned for references.
  */
 
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
@@ -11,12 +11,12 @@ import { isMasked } from './mask-secrets.js';
 import { noteOfLeftOut, type ParsedPlan, type ParsedStep, type StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
-export interface Resolved {
+interface Resolved {
   readonly arguments: Record<string, unknown>;
   readonly sources: ArgumentSources | undefined;
-  /** References to steps that have no result yet; they stand in the arguments as they were. */
+  /** References to steps that have no result yet; the arguments still contain them. */
   readonly unresolved: readonly string[];
-  /** One missing path a line, with step and argument, and what the result does hold. */
+  /** One line per missing path, with step, argument, and what the result contains. */
   readonly issues: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Resolved {
 export interface Scope {
   readonly states: ReadonlyMap<string, StepState>;
   readonly inputs?: ParsedPlan['inputs'];
-  /** Of a step with `each`, when it is run for one of them. */
+  /** The current item of a step with `each`. */
   readonly item?: { readonly value: unknown; readonly isMasked: boolean } | undefined;
 }
 
@@ -41,7 +41,7 @@ export function scopeOf(
   return { states, inputs: plan.inputs, item };
 }
 
-/** What a reference stands for. `open`: its step has no result yet, or nobody has begun with the items. */
+/** The value of a reference. `open`: its step has no result yet, or the loop has not begun. */
 export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false } = {}): LookedUp {
   const root = rootOf(reference, scope);
   if (!root) return { is: 'open' };
@@ -64,7 +64,7 @@ interface Whole extends Pick<StepState, 'notes'> {
   readonly isMasked: boolean;
 }
 
-/** That in which the path of a reference begins. */
+/** The value in which the path of a reference starts. */
 function rootOf({ step, path: [name] }: Reference, { states, inputs, item }: Scope): Whole | undefined {
   if (step === 'item') return item && { ...item, what: 'this item' };
   if (step === 'input')
@@ -86,7 +86,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
 
   let room = MAX_CHARACTERS;
 
-  /** As text, where it stands inside one; small requests must not become large ones. */
+  /** The value as text; its size is limited, so that small requests can't become large ones. */
   function putIn(reference: Reference, place: string): string {
     const text = asText(resolveReference(reference, place));
     room -= text.length;
@@ -109,7 +109,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
     const references = findReferences(text, roots);
     const [first] = references;
     if (first?.whole) return resolveReference(first, place);
-    // By pieces, so that what is put in can't be taken for a reference.
+    // Piece by piece, so that inserted text can't be taken for a reference.
     let rest = text;
     let written = '';
     for (const reference of references) {
@@ -134,7 +134,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   return { arguments: values, sources: sourcesOf(step, roots), unresolved: [...unresolved], issues };
 }
 
-/** Of one step, of all that references put into its texts. */
+/** Limit for all text that references insert into one step. */
 const MAX_CHARACTERS = 2 ** 22;
 
 function asText(value: unknown): string {
@@ -143,7 +143,7 @@ function asText(value: unknown): string {
 
 type Found = { ok: true; value: unknown } | { ok: false; reason: string };
 
-/** Own fields of objects and places of lists only: `constructor`, `length` and the like are no part of a result. */
+/** Only own fields and list indexes: `constructor`, `length` and the like are no part of a result. */
 function follow(output: unknown, path: readonly (string | number)[]): Found {
   let current = output;
   for (const [depth, part] of path.entries()) {

@@ -1,6 +1,6 @@
 /**
- * A step with `each` or `when`: which calls of its one tool there are is read from results, never which tool. It is skipped
- * where its condition does not hold; with `each` it is run once an item, and each of these is a step of its own.
+ * Steps with `each` or `when`. Results decide how often the tool is called, never which tool. A step is skipped where
+ * its condition does not hold; with `each` it runs once per item, and each of these runs is a step of its own.
  */
 import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
 import { findReferences } from '../../core/planning/references.js';
@@ -10,11 +10,11 @@ import { type LookedUp, lookUp, type Scope, scopeOf } from './resolve-arguments.
 import { failureOf, runStep, type StepParts } from './run-step.js';
 import { rootsOf } from './step-order.js';
 
-/** More is work for a batch, not for one run of a plan: of one step, and of all steps with their items. */
+/** Limits per step, and for all steps with their items; more is a batch job. */
 const MAX_ITEMS = 100;
 export const MAX_ITEMS_OF_RUN = 1_000;
 
-/** @param inTurn waits until a further call may be made, then does the work */
+/** @param inTurn waits until another call may start, then does the work */
 export async function runControlled(
   step: ParsedStep,
   parts: StepParts,
@@ -30,7 +30,7 @@ export async function runControlled(
     return record.setStep(refused(step.id, `one run has at most ${MAX_ITEMS_OF_RUN} items of loops`));
   parts.room.items -= added;
   for (const { id } of steps) if (!record.states.has(id)) await record.setStep({ id, status: 'pending', attempts: 0 });
-  // Waits for all, also when the store fails in between: no item may go on unseen.
+  // Waits for all items, even when the store fails meanwhile: none may run on unobserved.
   const ended = await Promise.allSettled(
     steps.map(async (one, place) => {
       if (isOpen(record.states.get(one.id))) await inTurn(() => runWhere(one, parts, items[place]));
@@ -39,13 +39,13 @@ export async function runControlled(
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
   const states = steps.flatMap(({ id }) => record.states.get(id) ?? []);
-  // Cancelled on the way: it goes on when the run is resumed.
+  // If cancelled, it continues when the run is resumed.
   if (!states.some(({ status }) => status === 'pending')) await record.setStep(together(step.id, states));
 }
 
 type Item = NonNullable<Scope['item']>;
 
-/** What the one reference under `each` or `when` stands for, or why that is nothing. */
+/** The value of the one reference in `each` or `when`, or why there is none. */
 function readReference(
   text: string,
   step: Pick<ParsedStep, 'each'>,
@@ -60,7 +60,7 @@ function readReference(
 
 /** The items of a step with `each`, or why there are none. */
 function readItems(each: string, scope: Scope): Item[] | string {
-  // What is masked in it is a matter of the items that use it.
+  // Masked values matter only to the items that use them.
   const found = readReference(each, {}, scope, { mayBeMasked: true });
   if (typeof found === 'string') return found;
   const { value, isMasked } = found;
@@ -78,7 +78,7 @@ async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promis
   return record.setStep({ id: step.id, status: 'skipped', attempts: 0, notes: ['its condition does not hold'] });
 }
 
-/** Whether the condition holds, or why nobody can say. */
+/** Whether the condition holds, or why that can't be decided. */
 function judge(step: ParsedStep, { value: written, is, to = null }: Condition, scope: Scope): boolean | string {
   const found = readReference(written, step, scope);
   if (typeof found === 'string') return found;
@@ -99,7 +99,7 @@ function refused(id: string, reason: string): StepState {
   return { id, status: 'failed', attempts: 0, failure: failureOf(fail('unresolved_reference', `${id}: ${reason}`)) };
 }
 
-/** What a step with `each` came to: the list of what its items gave, or why it has none. */
+/** The result of a step with `each`: the list of its items' results, or why there is none. */
 function together(id: string, states: readonly StepState[]): StepState {
   const attempts = states.reduce((sum, state) => sum + state.attempts, 0);
   const waiting = states.find(({ status }) => status === 'needs_approval');
@@ -108,7 +108,7 @@ function together(id: string, states: readonly StepState[]): StepState {
   if (waiting) return { id, attempts, status: 'needs_approval' };
   if (!first?.failure) {
     const leftOut = states.flatMap((state) => noteOfLeftOut(state) ?? []);
-    // The results that are there stand with their items; with holes the list would be another one.
+    // An incomplete list would shift positions; the existing results stay with their items.
     if (leftOut.length > 0)
       return { id, attempts, status: 'done', notes: [`of ${leftOut.length} of ${states.length} items ${leftOut[0]}`] };
     const output = states.flatMap((state) => (state.status === 'done' ? [state.output ?? null] : []));

@@ -1,6 +1,6 @@
 /**
- * Runs a plan: each step as soon as what it needs is done, and nothing that needs a step that failed. What was done
- * is never done twice; what may have been done is only repeated where that is safe.
+ * Runs a plan: each step as soon as its dependencies are done, and none that depends on a failed step. Completed steps
+ * are never repeated; steps that may have taken effect only where that is safe.
  */
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
@@ -14,28 +14,28 @@ import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknown
 import { newReach, orderSteps, referencesOf } from './step-order.js';
 
 export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
-  /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
+  /** Calls a tool; see `createGatedRunner` and `createToolRunner`. */
   run: RunStep;
   /** Whether a call may be made twice. Default: never. */
   isRepeatable?: ((tool: string) => boolean) | undefined;
-  /** Of a new run. Default: a random one. */
+  /** Id of a new run. Default: a random one. */
   runId?: string | undefined;
   retry?: RetryOptions | undefined;
-  /** Steps that run at once; the sandbox has its own limit. Default: 8. */
+  /** Maximum of steps that run at once; the sandbox has its own limit. Default: 8. */
   concurrency?: number | undefined;
-  /** Nothing is run: the steps are `planned`, with their arguments as far as they are known. Default: false. */
+  /** Runs nothing: the steps are `planned`, with the arguments that are known. Default: false. */
   dryRun?: boolean | undefined;
-  /** Stops the steps that run and starts no more; the run is then `cancelled`, and can be resumed. */
+  /** Stops running steps and starts no more; the run is then `cancelled` and can be resumed. */
   signal?: AbortSignal | undefined;
   /**
-   * Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. A plan with a tool or a
-   * value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
+   * Called once, when a step has failed and no other can run; undefined: the run stays failed. A plan with a new tool
+   * or value is not run: the run is `paused` until somebody resumes it.
    */
   replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
 }
 
 export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> {
-  /** Steps of unknown outcome that are to be run again. */
+  /** Steps of unknown outcome to run again. */
   repeat?: readonly string[] | undefined;
   /** Step id -> secret arguments, which the store does not keep. */
   arguments?: GivenAgain | undefined;
@@ -63,7 +63,7 @@ export async function runPlan(plan: RunnablePlan, options: RunPlanOptions): Prom
 }
 
 /**
- * Goes on with a run of the store, or with one that `runPlan` returned: what is done stays, the rest is run.
+ * Continues a stored run, or one that `runPlan` returned: completed steps stay, the rest is run.
  * @throws WinnowError `not_found`, `conflict` while another process runs it, `invalid_request`, `store_failed`
  * @example
  * const run = await resumePlan('5d52574b-…', { run: createGatedRunner({ router, session }), store: store.planRuns });
@@ -106,7 +106,7 @@ async function drive(
   }
 }
 
-/** Waits for all, also when the store fails in between: no step may go on unseen. */
+/** Waits for all steps, even when the store fails meanwhile: none may run on unobserved. */
 async function runSteps(parts: StepParts, concurrency: number, stop: AbortController): Promise<void> {
   const { record, signal } = parts;
   const { plan, needs } = orderSteps(record.plan);
@@ -163,7 +163,7 @@ function stateOf(states: ReadonlyMap<string, StepState>, signal: AbortSignal): R
   return statuses.includes('needs_approval') ? 'paused' : 'failed';
 }
 
-/** Whether there is a new plan: to be run, or to be looked at before. */
+/** Tries for a new plan: to be run, or reviewed first. */
 async function replanOnce(
   record: RunRecord,
   { replan }: RunPlanOptions,
@@ -171,7 +171,7 @@ async function replanOnce(
 ): Promise<'run' | 'look' | 'none'> {
   if (!replan || record.earlier || stateOf(record.states, signal) !== 'failed') return 'none';
   const broken = [...record.states.values()].filter(({ status }) => status === 'failed' || status === 'unknown');
-  // Of a loop the item that failed says why.
+  // For a loop, the failed item says why.
   const failed = broken.find((state) => state.arguments !== undefined) ?? broken[0];
   if (!failed) return 'none';
   try {
@@ -186,14 +186,14 @@ async function replanOnce(
     return 'look';
   } catch (error) {
     if (error instanceof WinnowError && (error.code === 'store_failed' || error.code === 'conflict')) throw error;
-    // Other words may name the model's server.
+    // Only these: other details may name the model's server.
     const { code, message } = toWinnowError(error);
     record.note(`planning again failed: ${code === 'invalid_request' ? message : code}`);
     return 'none';
   }
 }
 
-/** What a run that ended early left behind: taken up again, or told to be unknown. */
+/** Steps that an interrupted run left behind: repeated, or marked as unknown. */
 async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] }: ResumeOptions): Promise<void> {
   const strangers = repeat.filter((id) => !record.states.has(id));
   if (strangers.length > 0) {
@@ -214,7 +214,7 @@ async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] 
   }
 }
 
-/** Each call as it would be made; references to results that are not there yet stay as they are. */
+/** Each call as it would be made; references to missing results stay unresolved. */
 function showPlan(run: PlanRun): PlanRun {
   const steps = run.plan.steps.map((step): [string, StepState] => {
     const { unresolved, issues, sources, ...resolved } = resolveArguments(step, {

@@ -1,6 +1,6 @@
 /**
- * The state of a run while it runs: every change goes to the store first, is an event then, and is seen last. So
- * what an event told is true after a crash, too.
+ * The state of a run in progress. Every change goes to the store first, then to events, and last to readers. So events
+ * stay true after a crash.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
-import { createHiding, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
+import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -27,46 +27,46 @@ export interface RunRecord {
   readonly states: ReadonlyMap<string, StepState>;
   readonly earlier: PlanRun['earlier'];
   readonly plan: ParsedPlan;
-  /** Of the plan as a whole, used for this run; a new plan has none. */
+  /** The approval of the plan as a whole that this run uses; a new plan has none. */
   readonly approval: string | undefined;
   setStep(state: StepState): Promise<void>;
   setState(state: RunState): Promise<void>;
-  /** Puts secrets that were not kept into the plan again, in this process alone. @throws WinnowError `invalid_request` */
+  /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
   fillIn(given: GivenAgain): void;
-  /** A value of a step of this tool as it is kept. */
+  /** A value of a step of this tool, masked as for the store. */
   hide(tool: string, value: unknown): unknown;
-  /** Arguments of a step of this tool as it gets them: with the defaults of its schema. */
+  /** Arguments as this tool gets them: with the defaults of its schema. */
   filled(tool: string, given: unknown): unknown;
-  /** The new plan takes the place of the old one, which is kept as `earlier`. */
+  /** Replaces the plan; the old one is kept as `earlier`. */
   replace(plan: ParsedPlan): Promise<void>;
   note(text: string): void;
   emit(event: PlanRunEvent): void;
   toRun(): PlanRun;
-  /** Gives the run back, so that it can be resumed elsewhere at once. */
+  /** Releases the run, so that it can be resumed elsewhere at once. */
   release(): Promise<void>;
 }
 
 export interface RecordOptions {
-  /** Where the run is kept, so that it can be resumed. Default: nowhere. */
+  /** Stores the run, so that it can be resumed. Default: not stored. */
   store?: PlanRuns | undefined;
   user?: string | undefined;
   session?: string | undefined;
-  /** Of the plan of a new run as a whole, used for it. Default: each step that needs one asks. */
+  /** The approval of a new run's plan as a whole. Default: each step that needs one requests its own. */
   approval?: string | undefined;
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
-  /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
+  /** How long a crashed process keeps its run, in milliseconds. Default: 30,000. */
   leaseMs?: number | undefined;
-  /** What of a tool the store gets masked. Default: nothing. */
+  /** The secrets of a tool, which are masked in the store. Default: none. */
   secretsOf?: SecretsOf | undefined;
-  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  /** Limit of all results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
-  /** For the times that are kept; leases go by the clock of the machine. Default: that one. */
+  /** For stored times; leases always use the system clock. Default: the system clock. */
   clock?: (() => Date) | undefined;
-  /** Another process has taken the run: nothing more may be done or written. */
+  /** Called when another process has taken the run: nothing more may be done or written. */
   onLost: () => void;
 }
 
-/** What stands in the column of the plan. Steps of an older generation are those of the plan before. */
+/** Contents of the plan column. Steps of an older generation belong to the earlier plan. */
 const storedPlanSchema = z.object({
   plan: planRunSchema.shape.plan,
   generation: z.int().min(0),
@@ -76,9 +76,9 @@ const storedPlanSchema = z.object({
 });
 const storedStepSchema = stepStateSchema.extend({
   generation: z.int().min(0),
-  updatedAt: instantSchema.optional().describe('Since when it is in this state.'),
+  updatedAt: instantSchema.optional().describe('When it entered this state.'),
 });
-/** A step as it is kept. */
+/** A stored step. */
 export const keptStepSchema = storedStepSchema.omit({ generation: true });
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
@@ -95,11 +95,11 @@ interface Start {
 
 type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier' | 'approval'>;
 
-/** A new run, kept from its first moment. */
+/** Creates a run, stored from the start. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
   const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
   const at = clock().toISOString();
-  const hidden = createHiding(secretsOf).plan(run.plan);
+  const hidden = createMasking(secretsOf).plan(run.plan);
   const plan = { plan: hidden, generation: 0, earlier: run.earlier, notes: run.notes, approval };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0, approval }, options);
@@ -108,15 +108,15 @@ export async function createRecord(run: PlanRun, options: RecordOptions): Promis
 /** @throws WinnowError `not_found`; `conflict` while another process runs it */
 export async function loadRecord(id: string, options: RecordOptions): Promise<RunRecord> {
   const found = await options.store?.get(id);
-  // Whose run it is must fit, and a wrong user learns no more than that there is none.
+  // To another user the run must look missing.
   if (!found || found.user !== options.user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
   return startRecord(toStart(found), options, true);
 }
 
-export type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
-export type KeptStep = z.output<typeof keptStepSchema>;
+type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
+type KeptStep = z.output<typeof keptStepSchema>;
 
-/** A run of the store, with the steps of its plan of now. */
+/** Parses a stored run, with the steps of its current plan. */
 export function parseStored(record: Pick<PlanRunRecord, 'plan' | 'steps'>): StoredRun {
   const stored = storedPlanSchema.parse(record.plan);
   const states = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
@@ -132,7 +132,7 @@ function toStart(record: PlanRunRecord): Start {
 
 async function startRecord(start: Start, options: RecordOptions, isLoaded = false): Promise<RunRecord> {
   const lease = await takeLease(start.run.id, options);
-  // Read again under the lease: the process that had it may have gone on until a moment ago.
+  // Read again under the lease: the previous process may have written until just now.
   const fresh = isLoaded ? await options.store?.get(start.run.id) : undefined;
   return buildRecord(fresh ? toStart(fresh) : start, lease, options);
 }
@@ -151,22 +151,22 @@ function buildRecord(
   let generation = first;
   let approval = granted;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
-  const hiding = createHiding(secretsOf);
-  // For the secrets that stand in it.
-  hiding.plan(plan);
+  const masking = createMasking(secretsOf);
+  // Collects the secrets of the plan.
+  masking.plan(plan);
   const hideState = (state: StepState, of: ParsedPlan) => {
     const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
-    return hiding.state(state, tool, each !== undefined && id === state.id);
+    return masking.state(state, tool, each !== undefined && id === state.id);
   };
-  /** Of the column of the plan. */
+  /** Contents of the plan column. */
   const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => ({
-    plan: hiding.plan(next),
+    plan: masking.plan(next),
     generation,
     earlier: before && {
-      plan: hiding.plan(before.plan),
+      plan: masking.plan(before.plan),
       steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
     },
-    notes: hiding.value(notes, ''),
+    notes: masking.value(notes, ''),
     approval,
   });
   const note = (text: string) => void (notes.includes(text) || notes.push(text));
@@ -188,15 +188,15 @@ function buildRecord(
     },
     emit,
     note,
-    hide: (tool, value) => hiding.value(value, tool),
+    hide: (tool, value) => masking.value(value, tool),
     filled: (tool, given) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     fillIn(given) {
       plan = fillIn(plan, given);
-      hiding.plan(plan);
+      masking.plan(plan);
     },
     async setStep(given) {
       lease.assertHeld();
-      // The result of a loop is that of its items, which have their room already.
+      // The result of a loop repeats those of its items, which are counted already.
       const loops = loopsOf(plan);
       const others = [...states.values()].filter((state) => !loops.has(state.id));
       const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
@@ -230,12 +230,12 @@ function buildRecord(
   };
 }
 
-/** Ids of the steps with `each`; their items have others. */
+/** Ids of the steps with `each`, without those of their items. */
 function loopsOf({ steps }: ParsedPlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ id, each }) => (each === undefined ? [] : [id])));
 }
 
-/** A result for which the run has no more room is left out, with a note: the step is done all the same. */
+/** Leaves out a result that no longer fits into the run, with a note; the step still counts as done. */
 function withinRoom(step: StepState, others: readonly StepState[], maxBytes: number): StepState {
   if (step.output === undefined) return step;
   const bytes = [...others.filter(({ id }) => id !== step.id), step].reduce((sum, one) => sum + bytesOf(one), 0);
@@ -252,7 +252,7 @@ interface Lease {
   release(): Promise<void>;
 }
 
-/** So many times within its life a lease is renewed. */
+/** How often a lease is renewed within its duration. */
 const RENEWALS = 3;
 
 async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost }: RecordOptions): Promise<Lease> {

@@ -1,4 +1,4 @@
-/** One step: resolved, kept as running, called (again, where that is safe, or as it was approved), kept as what came of it. Never throws for what a tool does. */
+/** Runs one step: resolves arguments, stores it as running, calls the tool with safe retries, stores the outcome. */
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
@@ -17,9 +17,9 @@ export interface StepCall {
   readonly tool: string;
   readonly arguments: Record<string, unknown>;
   readonly sources?: ArgumentSources | undefined;
-  /** Of an earlier call of this step that needed it. */
+  /** Approval of an earlier call of this step. */
   readonly approval?: string | undefined;
-  /** Where the plan was approved as a whole, and the step is called for the first time. */
+  /** Grant of the whole plan, for the first call of the step. */
   readonly plan?: PlanGrant | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;
@@ -27,15 +27,15 @@ export interface StepCall {
   readonly onProgress: (progress: Progress) => void;
 }
 
-/** The gate and the sandbox behind it; or the sandbox alone. */
+/** Calls a tool, through the gate and the sandbox or through the sandbox alone. */
 export type RunStep = (call: StepCall) => Promise<CallResult>;
 
 export interface RetryOptions {
-  /** Further calls of a step that failed in a way that may pass. Default: 0. */
+  /** How often a step is called again after a temporary failure. Default: 0. */
   readonly retries?: number;
   /** Step id -> retries of this step. */
   readonly steps?: Readonly<Record<string, number>>;
-  /** Before the first retry; doubled for each further one, up to 10,000. In milliseconds. Default: 500. */
+  /** Milliseconds before the first retry; doubled for each further one, up to 10,000. Default: 500. */
   readonly delayMs?: number;
 }
 
@@ -47,7 +47,7 @@ export interface StepParts {
   readonly user?: string | undefined;
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
-  /** How many further items of loops the run may have. */
+  /** How many more loop items the run may have. */
   readonly room: { items: number };
 }
 
@@ -76,11 +76,11 @@ export async function runStep(step: ParsedStep, parts: StepParts, item?: Scope['
 interface Attempt {
   readonly base: Base;
   readonly approval: string | undefined;
-  /** That whoever approved the call has changed its arguments, which are those in `base`. */
+  /** Set where the approver has edited the arguments; `base` has the edited ones. */
   readonly edit?: string;
 }
 
-/** @returns what is to be called instead, where whoever approved the call has changed its arguments */
+/** @returns the attempt to make instead, where the approver has edited the arguments */
 async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): Promise<Attempt | undefined> {
   const { record } = parts;
   const { base, approval, edit } = attempt;
@@ -109,7 +109,7 @@ interface EditedRefusal {
   readonly reason: string;
 }
 
-/** A reference that was changed is a value from here on; the plan itself stays as it was written. */
+/** Edited references become values for this call; the plan itself is unchanged. */
 function toEdited({ sources, ...called }: Base, { granted, approval, reason }: EditedRefusal): Attempt {
   const input = { ...Object(fillSecrets(granted.arguments, called.arguments)) };
   const edited = sourcesAfterEdit(input, { sources, changed: granted.changed });
@@ -131,7 +131,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;
-  // Kept here, since p-retry throws a result away when the signal has fired by then.
+  // Kept here, since p-retry discards a result once the signal has fired.
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
@@ -151,7 +151,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
       },
     });
   } catch {
-    // What the last attempt gave stands, whatever ended the attempts.
+    // The last attempt's result counts, whatever ended the attempts.
   }
   return { result: last, attempts };
 }
@@ -160,7 +160,7 @@ async function callOnce(call: () => Promise<CallResult>): Promise<CallResult> {
   try {
     return await call();
   } catch (thrown) {
-    // It is not known how far the call came.
+    // The call may have taken effect.
     return fail('connection_lost', `The call broke: ${describeThrown(thrown)}`);
   }
 }
@@ -184,7 +184,7 @@ export function failureOf({ code, reason, next, issues }: CallFailure): NonNulla
   return { code, reason, next, ...(issues ? { issues } : {}) };
 }
 
-/** A call that may take effect only once, and has done so (or may have) under the plan before. */
+/** Finds the same call under the earlier plan, if it took effect or may have: it must not be repeated. */
 function findEarlier(
   tool: string,
   input: Record<string, unknown>,
@@ -195,7 +195,7 @@ function findEarlier(
   const isSame = (state: StepState) =>
     isDeepStrictEqual(filled(tool, state.arguments), filled(tool, state.isMasked ? hide(tool, input) : input));
   const found = same.filter(isSame);
-  // Of one that is masked nobody can tell whether it was about the same secret.
+  // A masked call may have had another secret, so it does not count as done.
   const done = found.find((state) => state.status === 'done' && !state.isMasked);
   if (done) {
     const notes = [...(done.notes ?? []), `not run again: step ${done.id} of the plan before made this call`];
@@ -205,7 +205,7 @@ function findEarlier(
   return open && unknownOutcome(`step ${open.id} of the plan before made this call, and may have taken effect`);
 }
 
-/** Whether the step was called and nobody can tell what came of it. */
+/** Whether the step was called with an unknown outcome. */
 export function isOutcomeOpen({ status, failure }: StepState): boolean {
   if (status === 'running' || status === 'unknown') return true;
   return status === 'failed' && failure !== undefined && meaningOf(failure.code).ran === 'maybe';

@@ -1,4 +1,4 @@
-/** Runs of plans as people look at them: what the store keeps, without secrets; whose they are; what they wait for. */
+/** Views of stored runs, without secrets: their owner, their state and what they wait for. */
 import { z } from 'zod';
 import { instantSchema } from '../contracts.js';
 import { pageSchema } from '../records.js';
@@ -7,7 +7,7 @@ import { planRunSchema, RUN_STATES } from './plan-run.js';
 import { keptStepSchema, parseStored } from './run-record.js';
 import { newReach } from './step-order.js';
 
-/** Of a run that is kept: a dry run is not. */
+/** States of stored runs; dry runs are not stored. */
 const keptState = z.enum(RUN_STATES).exclude(['planned']);
 
 export const runQuerySchema = pageSchema.pick({ user: true, session: true, since: true }).extend({
@@ -19,19 +19,19 @@ export type RunQuery = z.output<typeof runQuerySchema>;
 const commonShape = {
   id: z.string(),
   state: keptState.describe(
-    '`paused`: a step waits for an approval, or a new plan for a look (see `added`). `failed`: resume retries what failed.',
+    '`paused`: a step waits for an approval, or a new plan for review (see `added`). `failed`: resume retries.',
   ),
   user: z.string().optional(),
   session: z.string().optional(),
   createdAt: instantSchema,
-  updatedAt: instantSchema.describe('When it last did something.'),
-  isInterrupted: z.boolean().describe('It is `running` by its state, and no process runs it any more: resume it.'),
+  updatedAt: instantSchema.describe('Time of its last activity.'),
+  isInterrupted: z.boolean().describe('Its state is `running`, but no process runs it any more: resume it.'),
 };
 
 export const listedRunSchema = z.object({
   ...commonShape,
   goal: z.string(),
-  tools: z.array(z.string()).describe('Of its steps, in their order.'),
+  tools: z.array(z.string()).describe('Tools of its steps, in their order.'),
 });
 export type ListedRun = z.output<typeof listedRunSchema>;
 
@@ -39,26 +39,24 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
   ...commonShape,
   steps: z
     .record(z.string(), keptStepSchema)
-    .describe(
-      'Step id -> what is known of it; none yet of a step that waits for others. `s2[0]`: the first item of a loop.',
-    ),
-  approval: z.string().optional().describe('Of the plan as a whole, under which it runs.'),
+    .describe('Step id -> its state; absent for a step that waits for others. `s2[0]`: the first item of a loop.'),
+  approval: z.string().optional().describe('Id of the approval of the whole plan, under which it runs.'),
   waitsFor: z
     .array(z.object({ step: z.string(), approval: z.string() }))
-    .describe('Approvals that nobody has decided on.'),
+    .describe('Approvals that are still undecided.'),
   added: z
     .array(z.string())
-    .describe('Where a failed run was planned again: what the new plan reaches and the first did not.'),
+    .describe('After a new plan for a failed run: tools and values that the first plan did not have.'),
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 
-/** @param at the instant of now, by the clock of the machine */
+/** @param at now, by the system clock */
 export function toListed({ plan: stored, ...record }: Omit<PlanRunRecord, 'steps'>, at: string): ListedRun {
   const { plan } = parseStored({ plan: stored, steps: {} });
   return listedRunSchema.parse({ ...commonOf(record, at), goal: plan.goal, tools: plan.steps.map(({ tool }) => tool) });
 }
 
-/** @param at the instant of now, by the clock of the machine */
+/** @param at now, by the system clock */
 export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecord, at: string): ShownRun {
   const { plan, earlier, approval, steps } = parseStored({ plan: stored, steps: states });
   const waitsFor = Object.values(steps).flatMap(({ id: step, status, approval }) =>

@@ -1,10 +1,10 @@
-/** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
+/** Dependencies between steps: those that a plan states, and those of its references. Cycles are refused. */
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
-export interface OrderedPlan {
+interface OrderedPlan {
   readonly plan: ParsedPlan;
   /** Step id -> the steps that it needs. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
@@ -39,17 +39,17 @@ function unusable(issues: readonly string[]): WinnowError {
   return new WinnowError('invalid_request', `The plan can't be run: ${issues.join('; ')}.`, { issues });
 }
 
-/** What a step uses of the results of others. */
+/** References of a step to other steps' results. */
 export function referencesOf({ arguments: given, each, when }: ParsedStep): Reference[] {
   return referencesIn([given, each, when?.value]);
 }
 
-/** What a reference of a step may begin with besides a step. */
+/** Roots of a step's references besides step ids. */
 export function rootsOf({ inputs }: Pick<ParsedPlan, 'inputs'>, { each }: Pick<ParsedStep, 'each'>): Root[] {
   return [...(inputs ? (['input'] as const) : []), ...(each === undefined ? [] : (['item'] as const))];
 }
 
-/** What stands under `each` and `when` must be one reference, and inputs must be there. */
+/** `each` and `when` must be one reference, and referenced inputs must exist. */
 function controlIssues(plan: ParsedPlan): (step: ParsedStep) => string[] {
   const inputs = Object.keys(plan.inputs ?? {});
   return (step) => {
@@ -75,7 +75,7 @@ function controlIssues(plan: ParsedPlan): (step: ParsedStep) => string[] {
 
 const ONE = 'must be one reference, such as "${s1.items}"';
 
-/** Takes away, again and again, the steps that need no other; what is left goes round in a circle. */
+/** Repeatedly removes steps without dependencies; the rest forms a cycle. */
 function findCircle(needs: OrderedPlan['needs']): string[] {
   const left = new Map([...needs].map(([id, needed]) => [id, new Set(needed)]));
   for (let free = freeOf(left); free.length > 0; free = freeOf(left)) {
@@ -89,9 +89,9 @@ function freeOf(left: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...left].filter(([, needed]) => needed.size === 0).map(([id]) => id);
 }
 
-// What a plan reaches that another one did not: tools, and values that stand in its arguments.
+// Tools and argument values of a plan that an earlier plan did not have.
 
-/** @returns one line for each tool or value that is new, as a person should look at it; none: it reaches no further */
+/** @returns one line for each new tool or value, for a person to review */
 export function newReach(next: ParsedPlan, before: ParsedPlan): string[] {
   const tools = new Set(before.steps.map(({ tool }) => tool));
   const values = new Set(before.steps.flatMap((step) => leavesOf(step.arguments).map(({ value }) => value)));
@@ -111,7 +111,7 @@ interface Leaf {
   readonly value: string | number;
 }
 
-/** Texts and numbers, which can name a target; a reference is one as it is written. */
+/** Strings and numbers, which can name a target; references count as written. */
 function leavesOf(value: unknown, path = ''): Leaf[] {
   if (typeof value === 'string' || typeof value === 'number') return [{ path, value }];
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,4 @@
-/** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
+/** Step runners for `runPlan`: through the gate of a session, or in a sandbox alone. */
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import type { Caller, CallResult } from '../contracts.js';
@@ -14,8 +14,8 @@ export interface ToolRunner {
 }
 
 /**
- * Runs steps in the sandbox alone.
- * `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`.
+ * Runs steps in the sandbox alone, without a gate; see `createGatedRunner`.
+ * `tools`: the `byName` of the caller's view.
  * @example
  * const run = await runPlan(plan, createToolRunner(sandbox, planner.view().byName));
  */
@@ -35,14 +35,14 @@ export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, To
   };
 }
 
-export interface GatedRunnerParts {
+interface GatedRunnerParts {
   readonly router: Pick<Router, 'call'>;
-  /** Id of the session in whose name the steps are called. */
+  /** Id of the session that makes the calls. */
   readonly session: string;
   readonly caller?: Caller | undefined;
 }
 
-/** Codes with which the router turns a call away before the gate: nothing has run. */
+/** Codes of the router's refusals before the gate: nothing has run. */
 const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
 
 /**

@@ -1,29 +1,29 @@
 /**
- * The way in: a bounded number waits, one of a mutex group at a time goes on, `concurrency` run at once, and one user
- * takes a part of the places alone. Turns are waited for outside the places to run: of the user first, then of the
- * group. So one user or group can't take them all, and a user who waits for themselves holds nobody else's mutex.
+ * Admission of calls: a bounded queue, one call per mutex group, `concurrency` calls at once, and a share of these
+ * places per user. Calls wait for the user's share first, then for the mutex, then for a place. So no user or group can
+ * occupy all places, and a call that waits for its own user's share holds no mutex.
  */
 import PQueue from 'p-queue';
 import { createUserCounts } from '../quotas.js';
 import { type CallFailure, fail } from './failure.js';
 import type { SandboxLimits } from './limits.js';
 
-export interface Entered {
+interface Entered {
   readonly ok: true;
-  /** Whether the call waited for anything: what was decided before may be out of date. */
+  /** Whether the call had to wait: earlier decisions may be out of date. */
   readonly hasWaited: boolean;
-  /** Gives place and turns back. A second call does nothing. */
+  /** Releases the place and the turns. Idempotent. */
   leave(): void;
 }
 
-export interface Entering {
+interface Entering {
   readonly group?: string | undefined;
-  /** Absent: the embedding program itself, to which no part applies. */
+  /** Absent: the embedding program, which has no share. */
   readonly user?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Admission {
+interface Admission {
   enter(request: Entering): Promise<Entered | CallFailure>;
 }
 
@@ -32,10 +32,10 @@ type AdmissionLimits = Pick<SandboxLimits, 'concurrency' | 'maxQueued' | 'maxWai
 export function createAdmission(limits: AdmissionLimits): Admission {
   const places = new PQueue({ concurrency: limits.concurrency });
   const partOf = (all: number) => Math.max(1, Math.floor(all * limits.userShare));
-  const groups = createTurns(1);
+  const groups = createQueues(1);
   const userPlaces = partOf(limits.concurrency);
-  const users = createTurns(userPlaces);
-  /** Of each user, waiting and running. */
+  const users = createQueues(userPlaces);
+  /** Calls of each user, waiting and running. */
   const underWay = createUserCounts();
   let waiting = 0;
 
@@ -61,7 +61,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         if (isWaiting) waiting -= 1;
         isWaiting = false;
       };
-      const patience = startPatience(limits.maxWaitMs, signal);
+      const wait = startWait(limits.maxWaitMs, signal);
       const taken: (() => void)[] = [() => underWay.add(user, -1)];
       const leave = () => {
         for (const giveBack of taken.splice(0)) giveBack();
@@ -69,14 +69,14 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       let hasWaited = false;
       const take = async (queue: PQueue, onStart?: () => void) => {
         hasWaited ||= queue.pending >= queue.concurrency || queue.size > 0;
-        taken.push(await takePlace(queue, patience.signal, onStart));
+        taken.push(await takePlace(queue, wait.signal, onStart));
       };
       try {
         if (user !== undefined) await take(users.of(user));
         if (group !== undefined) await take(groups.of(group));
         await take(places, stopWaiting);
-        // It may have ended in the moment between the start of the place and this line.
-        patience.signal.throwIfAborted();
+        // The wait may have timed out just after the place started.
+        wait.signal.throwIfAborted();
         return { ok: true, hasWaited, leave };
       } catch {
         leave();
@@ -84,14 +84,14 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         return fail('overloaded', `No place to run within ${limits.maxWaitMs} ms (limit maxWaitMs).`);
       } finally {
         stopWaiting();
-        patience.end();
+        wait.end();
       }
     },
   };
 }
 
-/** A queue for each name, gone when nobody uses it. */
-function createTurns(concurrency: number) {
+/** A queue for each name, removed when idle. */
+function createQueues(concurrency: number) {
   const queues = new Map<string, PQueue>();
   return {
     of(name: string): PQueue {
@@ -112,7 +112,7 @@ function notStarted(): CallFailure {
   return fail('not_started', 'The caller cancelled the call before it began.');
 }
 
-/** Resolves inside the queue's task, which lasts until the returned function is called; `onStart` knows of it first. */
+/** Resolves within the queue's task, which lasts until the returned function is called. `onStart` is called first. */
 function takePlace(queue: PQueue, signal: AbortSignal, onStart?: () => void): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const task = () => {
@@ -123,8 +123,8 @@ function takePlace(queue: PQueue, signal: AbortSignal, onStart?: () => void): Pr
   });
 }
 
-/** A signal of its own for the wait alone: once a call runs, nothing may free its place but its end. */
-function startPatience(maxWaitMs: number, signal: AbortSignal | undefined) {
+/** A signal for the wait alone: once a call runs, only its end may release its place. */
+function startWait(maxWaitMs: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   const stop = () => controller.abort();
   const timer = setTimeout(stop, maxWaitMs);

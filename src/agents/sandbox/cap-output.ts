@@ -1,15 +1,15 @@
-/** A result within its room: lists, objects and texts are shortened where the form can be kept, so that references still work. */
+/** Shortens results to their limit. If possible, lists and objects keep their form, so that references still work. */
 import { isObject } from '../../core/catalog/schema/json.js';
 import { oncePer } from '../../core/kept.js';
 import type { ContentBlock } from '../contracts.js';
 import type { ToolLimits } from './limits.js';
 
-export interface Capped {
+interface Capped {
   readonly value: unknown;
   readonly note?: string;
 }
 
-/** Items of a list, tried from many to few; a text may have so many times more characters, and an object so many more keys. */
+/** Limits of list items, tried in order; texts may have `PER_ITEM` times as many characters, objects as many keys. */
 const LIST_LIMITS = [1_000, 300, 100, 30, 10, 3, 1];
 const PER_ITEM = 20;
 
@@ -19,7 +19,7 @@ export function capOutput({ value, text }: { value: unknown; text: string }, max
   if (bytes <= maxBytes) return { value };
   const size = `The result had ${bytes} bytes, more than ${maxBytes} (limit maxOutputBytes)`;
   if (typeof value === 'string') return { value: cutText(value, maxBytes), note: `${size}: the text was cut.` };
-  // Listed once: an object may have a hundred thousand.
+  // Cached: an object may have a hundred thousand keys.
   const keys = oncePer((object: object): readonly string[] => Object.keys(object));
   for (const items of LIST_LIMITS) {
     const were = new Set<string>();
@@ -35,7 +35,7 @@ const NO_ROOM = Symbol('no room');
 
 interface Cut {
   readonly items: number;
-  /** What is left of it while the value is copied: the copy ends where nothing is. */
+  /** Remaining bytes while the value is copied; the copy stops at zero. */
   readonly room: { bytes: number };
   readonly keys: (value: object) => readonly string[];
   /** What was cut, in words. */
@@ -71,7 +71,7 @@ function take(room: Cut['room'], text: string): boolean {
   return room.bytes >= 0;
 }
 
-/** By its bytes as JSON, where a character may take up to six; not within a character. */
+/** Cuts by bytes as JSON, where a character may take up to six; never within a character. */
 function cutText(text: string, maxBytes: number): string {
   const cut = (bytes: number) => new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
   let short = cut(maxBytes);
@@ -82,15 +82,15 @@ function cutText(text: string, maxBytes: number): string {
   return short;
 }
 
-// Blocks of content within their room. Texts are cut; what is encoded as base64 (images, audio, files) stays whole or is
-// left out with a text in its place, and no model reads it as words.
+// Shortens content blocks to their limit. Texts are cut. Base64 data (images, audio, files) stays whole or is replaced
+// by a text, so that no model reads it as words.
 
 interface Media {
   readonly mimeType: string;
   readonly base64: string;
 }
 
-/** The block with the number of its bytes in place of its data. */
+/** The block with the size of its data in place of the data. */
 export function describeBlock(block: ContentBlock): ContentBlock {
   const media = mediaOf(block);
   if (!media) return block;
@@ -101,7 +101,7 @@ export function describeBlock(block: ContentBlock): ContentBlock {
   return { ...rest, resource: { ...about, bytes } };
 }
 
-export interface CappedContent {
+interface CappedContent {
   readonly content: readonly ContentBlock[];
   readonly notes: readonly string[];
 }
@@ -145,7 +145,7 @@ function leftOutNote(count: number, limits: Pick<ToolLimits, 'maxOutputBytes' | 
   return `${count} of the blocks of the result were left out: together they may have ${which}.`;
 }
 
-/** What a cut text takes besides itself: its form as JSON. */
+/** JSON overhead of a text block. */
 const FORM_BYTES = Buffer.byteLength(JSON.stringify({ type: 'text', text: '' })) - 2;
 
 function nameOf(block: ContentBlock): string {

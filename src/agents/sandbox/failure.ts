@@ -1,6 +1,6 @@
 /**
- * What can go wrong between a call and its result. A failure is a value that an agent can act on; the table says
- * whether the tool has run by then, and so whether the same call may be made again.
+ * Failures between a call and its result, as values that an agent can act on. The table says whether the tool has run,
+ * and so whether the same call may be repeated.
  */
 import { type CallResult, GATE_CODES } from '../contracts.js';
 
@@ -8,7 +8,7 @@ export type CallFailure = Extract<CallResult, { ok: false }>;
 export type CallSuccess = Extract<CallResult, { ok: true }>;
 
 interface FailureMeaning {
-  /** Whether the tool may have done something. `maybe`: nobody can tell, so only a repeatable call is made again. */
+  /** Whether the tool has run. `maybe`: unknown, so only repeatable calls are made again. */
   readonly ran: 'no' | 'maybe' | 'yes';
   /** Whether the same call may succeed later without a change. */
   readonly retry: boolean;
@@ -68,20 +68,20 @@ export function fail(
   };
 }
 
-/** Of a code that is not of this room (those of the gate): such a call has not run, and stays refused. */
+/** The meaning of a code; codes of the gate are not in the table: their calls have not run and stay refused. */
 export function meaningOf(code: string): FailureMeaning {
   return isFailureCode(code) ? FAILURE_TABLE[code] : { ran: 'no', retry: false, next: '' };
 }
 
-/** Whether a call that ended so has surely not reached the tool. */
+/** Whether a call with this code has certainly not reached the tool. */
 export function isBeforeTool(code: string): boolean {
   return isFailureCode(code) ? FAILURE_TABLE[code].ran === 'no' : GATE_CODES.some((one) => one === code);
 }
 
-/** Anything that can be thrown, in words; never throws itself. */
+/** Describes any thrown value; never throws itself. */
 export function describeThrown(thrown: unknown): string {
   try {
-    // By its form, not its class: errors of a worker or of a test runner are of another realm.
+    // Checks the shape, not the class: errors of a worker or test runner come from another realm.
     const { message, name } = Object(thrown);
     if (typeof message === 'string') return message || String(name);
     return typeof thrown === 'string' ? thrown : `threw ${JSON.stringify(thrown) ?? String(thrown)}`;

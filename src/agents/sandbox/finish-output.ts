@@ -1,4 +1,4 @@
-/** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
+/** A tool's output -> the caller's result: plain JSON, checked against the outputSchema, within its limit. */
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { createValidator } from '../../core/catalog/validate.js';
@@ -9,16 +9,16 @@ import { type CallFailure, type CallSuccess, fail } from './failure.js';
 import { toJson } from './json-value.js';
 import type { ToolLimits } from './limits.js';
 
-export type Finished = Omit<CallSuccess, 'milliseconds'>;
+type Finished = Omit<CallSuccess, 'milliseconds'>;
 
 /**
- * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while no
- * other request is served: with more than some 1 MiB, or 100,000 parts, that would be felt.
+ * How much of a result is read at most, as a multiple of the caller's limit. Parsing, checking and cutting block the
+ * event loop, which becomes noticeable above about 1 MiB or 100,000 parts.
  */
 export const READ_FACTOR = 4;
 const MOST_PARTS = 100_000;
 
-/** The whole is checked, then shortened: a tool must not be blamed for what was cut. */
+/** Validates the whole result before it is shortened, so that cuts don't count as faults of the tool. */
 export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLimits): Finished | CallFailure {
   const json = toJson(executed.output, { characters: limits.maxOutputBytes * READ_FACTOR, parts: MOST_PARTS });
   if (!json.ok) return fail(json.isTooLarge ? 'output_too_large' : 'output_unusable', json.reason);
@@ -47,13 +47,13 @@ export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLim
   };
 }
 
-/** The blocks of a failure, within their room. */
+/** Shortens the content blocks of a failure. */
 export function finishFailure({ content, meta, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
   const blocks = content ? { content: capContent(content, limits).content } : {};
   return { ...failure, ...blocks, ...finishMeta(meta, limits).kept };
 }
 
-/** Whole or not at all: it is for programs. */
+/** Returned whole or not at all, since it is for programs. */
 function finishMeta(meta: ExecutedWell['meta'], { maxOutputBytes }: ToolLimits) {
   if (!meta || Object.keys(meta).length === 0) return { kept: {}, notes: [] };
   const json = toJson(meta, { characters: maxOutputBytes, parts: MOST_PARTS });

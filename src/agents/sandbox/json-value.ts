@@ -1,21 +1,21 @@
 /**
- * The result of a tool as plain JSON: no getters, classes or cycles come through, and no `__proto__` field. What
- * JSON has no form for is written in the nearest one, with a note.
+ * The result of a tool as plain JSON, without getters, classes, cycles or `__proto__` fields. Values that JSON can't
+ * express get the nearest form, with a note.
  */
 import { types } from 'node:util';
 import { describeThrown } from './failure.js';
 
-export type JsonOutcome =
+type JsonOutcome =
   | { ok: true; value: unknown; text: string; notes: readonly string[] }
   | { ok: false; reason: string; isTooLarge?: true };
 
-/** Parts are the values inside it. Characters are those of texts and names. */
-export interface MostJson {
+/** Parts count nested values; characters count strings and keys. */
+interface MostJson {
   readonly characters: number;
   readonly parts: number;
 }
 
-/** @param most a larger value is not written to its end. Default: any is written */
+/** @param most limits; larger values are rejected early. Default: no limit */
 export function toJson(value: unknown, most: MostJson = { characters: Infinity, parts: Infinity }): JsonOutcome {
   const notes = new Set<string>();
   const count = createCount(most);
@@ -35,7 +35,7 @@ export function toJson(value: unknown, most: MostJson = { characters: Infinity, 
 
 class TooLarge extends Error {}
 
-/** A function that throws once there is too much. */
+/** A counter that throws above the limits. */
 function createCount(most: MostJson): (key: string, part: unknown) => void {
   let [characters, parts] = [0, 0];
   return (key, part) => {
@@ -83,7 +83,7 @@ function replaceObject(part: object | null, notes: Set<string>): unknown {
   return part;
 }
 
-/** As an own field it is harmless, but the next program that merges objects would set a prototype with it. */
+/** Harmless as an own field, but a careless merge elsewhere would set a prototype with it. */
 function withoutPrototypes(text: string, notes: Set<string>): string {
   const parsed: unknown = JSON.parse(text, function (this: object, key: string, value: unknown) {
     if (key !== '__proto__') return value;

@@ -1,15 +1,15 @@
-/** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
+/** Limits of calls: time, size, concurrency. Plain data, so a file can hold them; defaults are resolved once. */
 import { z } from 'zod';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { nearHint } from '../../core/nearest-name.js';
 import { parseOptions } from '../../core/parse.js';
 
-/** The longest time-out. Longer work belongs in a job with an id to ask for. */
+/** The longest time-out. Longer work belongs in a background job that can be polled. */
 const MAX_TIMEOUT_MS = 600_000;
 
 const rateSchema = z.strictObject({
-  calls: z.int().min(1).describe('Most in a period, which begins with the first.'),
+  calls: z.int().min(1).describe('Calls per period, which begins with the first.'),
   seconds: z.int().min(1).max(86_400).describe('Length of the period.'),
 });
 export type Rate = z.infer<typeof rateSchema>;
@@ -19,22 +19,22 @@ const toolLimits = {
     .int()
     .min(1)
     .max(MAX_TIMEOUT_MS)
-    .describe('From the start of the tool to its end. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
+    .describe('Milliseconds for the tool itself. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
   totalTimeoutMs: z
     .int()
     .min(1)
     .max(24 * MAX_TIMEOUT_MS)
-    .describe('Each word of progress gives a call timeoutMs anew, and so long in all. Default: 600,000.'),
+    .describe('Each progress report gives a call timeoutMs again, up to this total. Default: 600,000.'),
   maxOutputBytes: z
     .int()
     .min(100)
     .max(64 * 1024 * 1024)
-    .describe('Of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
+    .describe('Limit of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
   maxMediaBytes: z
     .int()
     .min(0)
     .max(64 * 1024 * 1024)
-    .describe('Of images, audio and files of an MCP tool, as base64; one more is left out. Default: 5,242,880.'),
+    .describe('Limit of images, audio and files of an MCP tool, as base64; the rest is left out. Default: 5,242,880.'),
   outputCheck: z
     .enum(['warn', 'refuse', 'off'])
     .describe('A result that does not fit the outputSchema gets a note, or is a failure. Default: warn.'),
@@ -57,13 +57,13 @@ export const sandboxLimitsSchema = toolLimitsSchema.extend({
     .positive()
     .max(1)
     .default(0.5)
-    .describe('Part of `concurrency`, and of `maxQueued`, that one user may take; at least one place.'),
+    .describe('Share of `concurrency` and of `maxQueued` for one user; at least one place.'),
   maxWaitMs: z.int().min(1).default(30_000).describe('Longest wait for a place to run, in milliseconds.'),
   stopGraceMs: z
     .int()
     .min(0)
     .default(5_000)
-    .describe('A stopped call that does not end keeps its place and its mutex so long, in milliseconds.'),
+    .describe('How long a stopped call that does not end keeps its place and its mutex, in milliseconds.'),
   userRate: rateSchema.optional().describe('Calls of one user, over all tools. Default: no limit.'),
   tools: z.record(z.string(), toolLimitsSchema).default({}).describe('Overrides by the name of the tool.'),
 });
@@ -75,13 +75,13 @@ export type ToolLimits = Readonly<Omit<AllLimits, Optional> & Partial<Pick<AllLi
 
 type OfAll = 'concurrency' | 'maxQueued' | 'userShare' | 'maxWaitMs' | 'stopGraceMs' | 'userRate';
 export interface SandboxLimits extends Readonly<Pick<z.output<typeof sandboxLimitsSchema>, OfAll>> {
-  /** Tools that have limits of their own. */
+  /** Names of tools with limits of their own. */
   readonly named: readonly string[];
-  /** @param ownTimeoutMs of what runs the tool, where no limit says how long. Default: that of functions. */
+  /** @param ownTimeoutMs the executor's own time-out, used without a configured one. Default: that of functions */
   of(tool: Tool, ownTimeoutMs?: number): ToolLimits;
 }
 
-/** Functions should end at once; what others serve takes its time. In milliseconds. */
+/** Milliseconds; short, since functions run locally. */
 const FUNCTION_TIMEOUT_MS = 3_000;
 export const REMOTE_TIMEOUT_MS = 60_000;
 
@@ -112,9 +112,9 @@ export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   return { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, named, of };
 }
 
-// What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all.
+// Reports limits that have no effect on a catalogue: a misspelt name leaves a tool with the general limits.
 
-/** Only names of the system's tools are suggested: who writes limits need not know what users call theirs. */
+/** Suggests only names of system tools, so that the names of users' own tools stay private. */
 export function checkLimits({ named }: Pick<SandboxLimits, 'named'>, tools: readonly Tool[]): string[] {
   const known = new Set(tools.map(({ name }) => name));
   const suggested = tools.filter(({ scope }) => scope === 'system').map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Arguments as they came -> arguments as the tool gets them: a plain copy, defaults filled in, checked. */
+/** Given arguments -> arguments for the tool: a plain copy, defaults filled in, validated. */
 
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
@@ -13,7 +13,7 @@ export interface Prepared {
   readonly notes: readonly string[];
 }
 
-/** @param open places whose values are not judged, since they are not known. Default: none */
+/** @param open places whose values are unknown, and so not checked. Default: none */
 export function prepareArguments(tool: Tool, given: unknown, open: readonly OpenPlace[] = []): Prepared | CallFailure {
   const problem = findProblem(given);
   if (problem !== undefined) return refuse(tool, [problem]);
@@ -27,7 +27,7 @@ export function prepareArguments(tool: Tool, given: unknown, open: readonly Open
   if (filled === undefined) return refuse(tool, ['(arguments): the schema has too many defaults for them: give less']);
   const result = check(filled, open);
   if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };
-  // Many generated schemas have defaults that they themselves do not allow, such as a number for a text.
+  // Many generated schemas have invalid defaults, such as a number for a string.
   if (!check(copy.value, open).ok) return refuse(tool, result.issues);
   const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
   return { ok: true, arguments: copy.value, notes: [...copy.notes, note] };
@@ -38,14 +38,13 @@ function refuse(tool: Tool, issues: readonly string[]): CallFailure {
 }
 
 const MAX_DEPTH = 100;
-/** Of real calls none has 200 parts; a whole file may be one. */
+/** No real call has 200 parts; a whole file is one part. */
 const MOST_PARTS = 20_000;
 const MOST_BYTES = 2 ** 20;
 
 /**
- * What no tool is given: too deep, too many parts, and keys with which a careless merge changes the prototype of all
- * objects: `__proto__`, and `constructor.prototype`. `constructor` alone is a fair name. The same rule as in the npm
- * package secure-json-parse.
+ * Rejects arguments that are too deep or have too many parts, and keys that allow prototype pollution: `__proto__` and
+ * `constructor.prototype`. `constructor` alone is allowed. The same rule as in the npm package secure-json-parse.
  */
 function findProblem(given: unknown): string | undefined {
   let parts = 0;

@@ -1,25 +1,25 @@
 /**
- * Bounds the run of a tool. The caller gets its answer at the latest at the time-out; `ended` tells when the tool
- * has really stopped, or has been given up.
+ * Bounds the run of a tool. The caller gets its answer at the time-out at the latest; `ended` resolves when the tool
+ * has really stopped or is abandoned.
  */
 import { type CallFailure, describeThrown, fail } from './failure.js';
 
-export interface Bounds {
+interface Bounds {
   readonly timeoutMs: number;
-  /** In all, however often the work is prolonged; at least `timeoutMs`. */
+  /** Total time, however often the work is prolonged; at least `timeoutMs`. */
   readonly totalTimeoutMs: number;
-  /** How long a stopped tool is waited for. */
+  /** How long to wait for a stopped tool to end. */
   readonly stopGraceMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Bounded<T> {
+interface Bounded<T> {
   readonly result: Promise<T | CallFailure>;
   readonly ended: Promise<void>;
 }
 
-export interface Within {
-  /** Its own: fires at the time-out and on cancellation. */
+interface Within {
+  /** Fires at the time-out and on cancellation. */
   readonly signal: AbortSignal;
   /** Gives the work `timeoutMs` from now on. */
   prolong(): void;
@@ -75,7 +75,7 @@ export function runWithin<T>(bounds: Bounds, work: (within: Within) => Promise<T
   return { result: Promise.race([failure, done]), ended: Promise.race([done.then(() => undefined), grace]) };
 }
 
-/** Also what is thrown before the first await, and what is no error. */
+/** Also catches what is thrown before the first await, and thrown values that are no errors. */
 async function settle<T>(work: () => Promise<T>): Promise<T | CallFailure> {
   try {
     return await work();

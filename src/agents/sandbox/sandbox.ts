@@ -1,50 +1,50 @@
-/** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
+/** The path of a call, in order: arguments, rates, admission, the tool within its time-out, the result. */
 import type { Tool } from '../../core/catalog/tool.js';
 import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';
-import type { CallHearing } from '../hearing.js';
+import type { CallListeners } from '../hearing.js';
 import { createRateLimiter, type RateLimiter } from '../rates/rate-limiter.js';
 import { createAdmission } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, type FailureCode, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
-import { limitHearing } from './limit-hearing.js';
+import { limitListeners } from './limit-listeners.js';
 import { checkLimits, type Rate, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { prepareArguments } from './prepare-arguments.js';
 import { runWithin } from './run-within.js';
 
 export interface SandboxParts {
-  /** Asked in this order; the first that can run a tool does. */
+  /** The first that can run a tool runs it. */
   executors: readonly Executor[];
   limits?: SandboxLimitsInput | undefined;
-  /** Counts calls for the rates; may be shared by servers. Default: of this sandbox. */
+  /** Counts calls for the rates; servers may share it. Default: one for this sandbox. */
   rates?: RateLimiter | undefined;
 }
 
-export interface SandboxCall extends CallHearing {
-  /** As the caller's view has it: the sandbox asks nobody whether the caller may. */
+export interface SandboxCall extends CallListeners {
+  /** A tool of the caller's view; the sandbox does no authorization. */
   tool: Tool;
-  /** Not trusted: checked here. */
+  /** Untrusted: validated here. */
   arguments: unknown;
   user?: string | undefined;
   session?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
+  /** Called again after the call has waited: a refusal ends it before the tool runs. Default: no check. */
   findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
 
 export interface Sandbox {
-  /** Never throws: what goes wrong, in the tool or around it, is a result with a code of FAILURE_TABLE. */
+  /** Never throws: failures, in the tool or around it, are results with a code of FAILURE_TABLE. */
   run(call: SandboxCall): Promise<CallResult>;
-  /** The arguments as `run` would hand them to the tool: for a gate, which must judge what really runs. */
+  /** The arguments as `run` would pass them to the tool, for a gate that must judge what really runs. */
   prepare: typeof prepareArguments;
   /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
   isRepeatable(tool: Tool): boolean;
-  /** Why no call of the tool is tried now, for anybody. Undefined: it is tried. */
+  /** Why calls of the tool fail for everybody now. Undefined: they are tried. */
   whyDown(tool: Tool): string | undefined;
-  /** Of the servers that were called. */
+  /** Health of the servers that were called. */
   health(): ServerHealth;
-  /** What of the limits is without effect on these tools: names that none of them has. */
+  /** Reports limits without effect: names that none of these tools has. */
   checkLimits(tools: readonly Tool[]): string[];
   /** Ends the connections and processes of all executors. Idempotent. */
   close(): Promise<void>;
@@ -96,7 +96,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         signal,
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
-        ...limitHearing(call, { prolong, timeoutMs }),
+        ...limitListeners(call, { prolong, timeoutMs }),
       }),
     );
     void running.ended.then(place.leave);
@@ -111,7 +111,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     };
   }
 
-  /** Whoever is refused, or can't be asked, gives the place back. */
+  /** Releases the place if the call is refused or the check fails. */
   async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
     try {
       const refusal = await call.findRefusal?.();
@@ -123,7 +123,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     }
   }
 
-  /** Before the queue, so that one who calls too often does not fill it for the others. */
+  /** Before the queue, so that a user over their rate does not fill it for others. */
   async function takeRates(
     { tool, user }: SandboxCall,
     { rate, sharedRate }: ToolLimits,

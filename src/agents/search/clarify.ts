@@ -1,17 +1,17 @@
-/** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
+/** The clarifying question when a search found nothing certain: it offers the nearest groups of tools. */
 import { oncePer } from '../../core/kept.js';
 import { renderPhrase } from '../../core/language.js';
 import type { Layer, RankedTool } from '../../core/search/rank.js';
 
 const MAX_GROUPS = 4;
 
-/** @param layers what the caller sees; for when nothing was found at all. */
+/** @param layers the tools that the caller sees, for searches without any match */
 export function clarifyingQuestion(query: string, found: readonly RankedTool[], layers: readonly Layer[]): string {
   const groups = nearestGroups(found).length > 0 ? nearestGroups(found) : largestGroups(layers);
   return renderPhrase(groups.length > 0 ? 'noSureToolButNear' : 'noSureTool', { message: query }, { groups });
 }
 
-/** By the scores of their tools. */
+/** Ordered by the scores of their tools. */
 function nearestGroups(found: readonly RankedTool[]): string[] {
   const scores = new Map<string, number>();
   for (const { tool, score } of found)
@@ -27,7 +27,7 @@ function largestGroups(layers: readonly Layer[]): string[] {
   return best(counts);
 }
 
-/** Of the visible tools; counted once a layer, since each question would look at all tools. */
+/** Groups of the visible tools; cached per layer, since counting reads all tools. */
 const groupsOf = oncePer((layer: Layer): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const [place, { category }] of layer.segment.tools.entries()) {

@@ -1,4 +1,4 @@
-/** Search and narrow lists over one index: what a router is given as `search` and `handOut`. */
+/** Search and narrow lists over one index, for a router's `search` and `handOut`. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { oncePer } from '../../core/kept.js';
 import { createSynonymTable, type Synonyms } from '../../core/search/synonyms.js';
@@ -13,11 +13,11 @@ import {
 } from './tool-search.js';
 
 export interface DiscoveryParts extends Pick<SearchParts, 'learnt' | 'rerank' | 'down'> {
-  /** The tools of now; a reloaded catalogue is indexed in the background. */
+  /** The current tools; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
   /**
-   * Of the catalogue's own trade, for example from `loadSynonyms`; a function is asked at each search, so they may be
-   * reloaded. Default: none but the general ones.
+   * Synonyms of the catalogue's domain, for example from `loadSynonyms`. A function is called for each search, so they
+   * may be reloaded. Default: only the general ones.
    */
   synonyms?: Synonyms | (() => Synonyms) | undefined;
   index?: ToolIndexOptions | undefined;
@@ -41,7 +41,7 @@ export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryP
   const index = createToolIndex(tools(), parts.index);
   const tableOf = oncePer((own: Synonyms) => createSynonymTable(own));
   const table = () => tableOf(typeof synonyms === 'function' ? synonyms() : synonyms);
-  // Now, and not within the time of the first search.
+  // Built now, so that the first search need not wait.
   table();
   const shared = { index, tools, synonyms: table, learnt: parts.learnt, rerank: parts.rerank, down: parts.down };
   return { index, search: createToolSearch(shared), handOut: createNarrowLists(shared) };

@@ -1,4 +1,4 @@
-/** Servers whose tools can't be called, or are not even known: told to callers who may find tools of theirs, and to nobody else. */
+/** Servers whose tools can't be called or are unknown. Only callers who may find tools of a server see it. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { toolNameOf } from '../../core/catalog/sources/mcp-server.js';
 import type { SourceFailure } from '../../core/catalog/sources/source.js';
@@ -8,13 +8,13 @@ import type { ServerHealth } from '../sandbox/executors/executor.js';
 
 export interface DownServersParts {
   catalog: () => Catalog;
-  /** Of the last reading of the sources. Default: none. */
+  /** Sources that failed when they were last read. Default: none. */
   failures?: (() => readonly SourceFailure[]) | undefined;
-  /** Of the servers that were called. */
+  /** Health of the servers that were called. */
   health: () => ServerHealth;
 }
 
-/** Asked at each search. @param isAllowed whether the caller may find a tool */
+/** Called for each search. @param isAllowed whether the caller may find a tool */
 export type FindDownServers = (isAllowed: (tool: Tool) => boolean) => SearchOutput['down'];
 
 export function createDownServers({ catalog, failures, health }: DownServersParts): FindDownServers {
@@ -27,10 +27,10 @@ export function createDownServers({ catalog, failures, health }: DownServersPart
   };
 }
 
-/** Where none is known, one in the name of the server, so that the policy can say who may know of it. */
+/** The server's tools; if none is known, a placeholder, so that the policy can decide who may know of the server. */
 function toolsOf(server: string, { tools }: Catalog): readonly Tool[] {
   const known = tools.filter(({ metadata }) => Object(metadata.mcp).server === server);
-  // A tool of one user says nothing of who else may know of its server.
+  // A user's own tool does not show who else may know of its server.
   if (known.length > 0) return known.filter(({ scope }) => scope === 'system');
   const entry = { name: toolNameOf('', server), toolType: 'mcp', risk: 'high', origin: server };
   const parsed = parseTool(entry, { origin: server, index: 0 });

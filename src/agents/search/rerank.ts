@@ -1,6 +1,6 @@
 /**
- * A second opinion on the order, by a small model: used when it is sure and in time, else the order of the rules stands
- * and the answer says why. It can only order what was found; no name of its own comes in.
+ * Reranking by a small model. Its order is used when it is confident and in time; otherwise the rules' order stands,
+ * and the answer says why. It can only reorder matches, never add names.
  */
 import { z } from 'zod';
 import { renderSummary } from '../../core/catalog/summary.js';
@@ -13,7 +13,7 @@ import type { RankedTool } from '../../core/search/rank.js';
 
 export const rerankSettingsSchema = z.strictObject({
   enabled: z.boolean().default(false),
-  timeoutMs: z.int().min(1).max(600_000).default(8_000).describe('For the whole opinion, with a repair.'),
+  timeoutMs: z.int().min(1).max(600_000).default(8_000).describe('For all of it, with a repair.'),
   minConfidence: z.number().min(0).max(1).default(0.65).describe("Below it the rules' order stands."),
 });
 export type RerankSettings = z.output<typeof rerankSettingsSchema>;
@@ -22,13 +22,13 @@ export interface RerankOptions extends Partial<Omit<RerankSettings, 'enabled'>> 
   model: Model;
   prompt: NamedPrompt<'rerank-tools'>;
   repair: NamedPrompt<'repair'>;
-  /** Told of the tokens that each opinion took, also one that is not used. */
+  /** Called with the token usage of each reranking, even of unused ones. */
   onUsage?: ((usage: Usage) => void) | undefined;
-  /** Told why a model failed, in full: the answer to the caller names no server. */
+  /** Called with the full error of a model; the caller's answer names no server. */
   onFailure?: ((error: WinnowError) => void) | undefined;
 }
 
-export type Opinion =
+type Opinion =
   | {
       readonly isUsed: true;
       readonly order: readonly RankedTool[];
@@ -38,7 +38,7 @@ export type Opinion =
     }
   | { readonly isUsed: false; readonly reason: string };
 
-/** How many of the found go to the model. */
+/** How many matches go to the model. */
 export const RERANKED_TOOLS = 10;
 const MAX_NAMED = 5;
 const ANSWER_TOKENS = 200;
@@ -136,9 +136,9 @@ function parseAnswer(text: string): Parsed<Answer> {
   return parse(answerSchema, json.value, { root: 'answer' });
 }
 
-// A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion.
+// Reranking options of `tool_search` from a model, settings and prompt files.
 
-export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
+interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
   settings: RerankSettings;
   /** Files in place of those in `prompts/`. */
   prompts?: PromptPaths | undefined;
@@ -154,9 +154,9 @@ export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | '
  */
 export function createRerank(
   model: Model,
-  { settings: { enabled, ...limits }, prompts, ...told }: CreateRerankOptions,
+  { settings: { enabled, ...limits }, prompts, ...callbacks }: CreateRerankOptions,
 ): RerankOptions | undefined {
   if (!enabled) return undefined;
   const prompt = loadNamedPrompt('rerank-tools', prompts?.['rerank-tools']);
-  return { model, prompt, repair: loadNamedPrompt('repair', prompts?.repair), ...limits, ...told };
+  return { model, prompt, repair: loadNamedPrompt('repair', prompts?.repair), ...limits, ...callbacks };
 }

@@ -1,4 +1,4 @@
-/** The words of a catalogue's own trade, from its files and from a file besides. */
+/** Synonyms of a catalogue's domain, from its own files and from a separate file. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const synonymEntrySchema = z.union([
 const synonymsSchema = z
   .array(synonymEntrySchema)
   .max(5_000)
-  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
+  .describe('Groups of synonyms, or {words, means} for one direction only.');
 
 /** @throws WinnowError `invalid_option` naming each entry that is wrong. */
 export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
@@ -28,12 +28,12 @@ export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
   return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
 }
 
-export interface SynonymSources {
-  /** Of the catalogue; those that are JSON files may have a key `synonyms`. */
+interface SynonymSources {
+  /** Sources of the catalogue; JSON files among them may have a key `synonyms`. */
   sources: readonly string[];
   /** A JSON file that holds nothing else. */
   file?: string | undefined;
-  /** Told of a source whose synonyms are not usable: they are left out, as its wrong entries are. */
+  /** Called with a source whose synonyms are not usable; they are left out. */
   onFailure?: ((source: string, error: WinnowError) => void) | undefined;
 }
 
@@ -61,8 +61,8 @@ async function synonymsOf(source: string): Promise<Synonyms> {
 }
 
 /**
- * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file the
- * array that it holds.
+ * Reads synonyms from a file: the key `synonyms` of a catalogue file (empty without the key), or the array of another
+ * JSON file.
  * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
  */
 export async function loadSynonyms(path: string): Promise<Synonyms> {

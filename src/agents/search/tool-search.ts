@@ -1,6 +1,6 @@
 /**
- * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
- * model may reorder. Nothing found for sure is a question to ask, never a guess.
+ * `tool_search`: from what an agent wants to do to the tools that do it. Rules rank quickly and without a model; a
+ * model may reorder. Without a certain match the answer is a question, never a guess.
  */
 
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
@@ -31,11 +31,11 @@ import { RERANKED_TOOLS, type RerankOptions, rerank } from './rerank.js';
 
 export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promise<SearchOutput>;
 
-/** Most tools of each scope where they are counted apart and no numbers are asked for. */
+/** Default number of tools per scope, where scopes are counted separately. */
 const PER_SCOPE = { system: 3, user: 5 };
-/** Sure is what reaches it. By trial: right first matches of the coding-agent catalogue do, matches by one stray word do not. */
+/** A certain match. By trial: right first matches of the coding-agent catalogue reach it, matches by one word don't. */
 const MIN_CONFIDENCE = 0.22;
-/** Of a description, and of a signature: the whole comes when a tool is enabled. */
+/** Limit of a description and of a signature; enabling a tool returns them whole. */
 const MAX_CHARACTERS = 300;
 
 /** @returns a function that throws WinnowError `cancelled` only. */
@@ -68,7 +68,7 @@ interface Around {
   caller: SearchCaller;
 }
 
-/** More than is asked for where a model orders them. */
+/** Returns more than requested where a model reranks. */
 function findByRules(request: SearchRequest, { layers }: OpenIndex, { parts, caller }: Around): RankedTool[] {
   const { own, system } = layers;
   const limit = limitOf(request);
@@ -131,7 +131,7 @@ function toMatch(
   });
 }
 
-/** The first sentence, or its beginning, with a mark where there is more: an agent pays for each answer of a search. */
+/** The first sentence or its beginning, with a mark where there is more, since agents pay for each token. */
 const describe = oncePer((tool: Tool): string => {
   const line = oneLine(shownDescription(tool));
   const sentence = firstSentence(line);
@@ -154,22 +154,22 @@ function suggestion(isFound: boolean): string {
     : 'Search again with other words: a verb and the thing it is done to. If that finds nothing either, ask the user.';
 }
 
-// Who searches, as the router tells it; and the tools of now, as search sees them.
+// The caller of a search, as the router passes it, and the parts of a search.
 
-/** A session without its name: search needs no more to know who asks. */
+/** A session without its id, which search does not need. */
 export type SearchCaller = Omit<SessionContext, 'session'>;
 
 export interface SearchParts {
   index: ToolIndex;
-  /** All tools of now, with private ones; asked at each search, so that the index hears of a change. */
+  /** All current tools, with private ones; called for each search, so that the index follows changes. */
   tools: () => readonly Tool[];
-  /** Those of now. */
+  /** The current synonyms. */
   synonyms: () => SynonymTable;
-  /** What use has taught for this person, project and all. Default: nothing. */
+  /** What was learnt from use for this person, their project and all users. Default: nothing. */
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
-  /** Servers that are down, as far as the caller may know of them. Default: none. */
+  /** Servers that are down, limited to those that the caller may know of. Default: none. */
   down?: FindDownServers | undefined;
-  /** A model that may reorder what a search found. Default: none, the rules' order stands. */
+  /** A model that may reorder matches. Default: none, the rules' order stands. */
   rerank?: RerankOptions | undefined;
 }
 
@@ -179,8 +179,8 @@ function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex
   return index.open(audience);
 }
 
-// Narrow lists: the tools that fit a query best, with their schemas and scores. All tools never take the place of the
-// best: what stands in the way is answered.
+// Narrow lists: the tools that fit a query best, with schemas and scores. If they are not available, the answer says
+// why; it never falls back to all tools.
 
 /** @returns a function that throws WinnowError `invalid_request` for a list without a query. */
 export function createNarrowLists(parts: SearchParts) {

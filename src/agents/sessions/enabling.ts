@@ -1,4 +1,4 @@
-/** tool_enable and tool_disable: which names are enabled for how many turns, and why the others are not. */
+/** tool_enable and tool_disable: which tools are enabled for how many turns, and why others are not. */
 
 import { missingProducers } from '../../core/catalog/producers.js';
 import type { View } from '../../core/catalog/scope.js';
@@ -10,27 +10,27 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import type { Sessions } from '../store/store.js';
 import { isLive, type Situation } from './situation.js';
 
-export interface EnableRequest {
+interface EnableRequest {
   readonly names: readonly string[];
   readonly ttl_turns?: number | undefined;
   readonly ephemeral: boolean;
 }
 
-/** What one name came to, for the audit and for telemetry. */
+/** The outcome for one name, for audit and telemetry. */
 export interface NameOutcome {
   readonly name: string;
   readonly via: EnabledTool['via'];
-  /** What the policy said; absent where it was not the policy that refused. */
+  /** The policy's decision; absent where something else refused. */
   readonly decision: Decision;
   readonly refusal?: Refusal;
 }
 
-export interface Enabled {
+interface Enabled {
   readonly output: Omit<EnableOutput, 'visible_from'>;
   readonly outcomes: readonly NameOutcome[];
 }
 
-/** Writes to the store what may be enabled. */
+/** Stores the enablements that are allowed. */
 export async function enableTools(situation: Situation, request: EnableRequest, sessions: Sessions): Promise<Enabled> {
   const { policy, session, stays } = situation;
   const { defaultTurns, maxTurns, maxEnabled, companions } = policy.settings.enabling;
@@ -90,14 +90,14 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   };
 }
 
-/** What the policy would refuse to enable; nothing is written. How many tools may be enabled at a time is left aside. */
+/** What the policy would refuse to enable; writes nothing, and ignores the limit of enabled tools. */
 export function findRefused(situation: Situation, names: readonly string[]): EnableOutput['rejected'] {
   const judged = [...new Set(names)].map((name) => judge(situation, { name, via: 'asked' }));
   const suggest = createSuggest(situation);
   return judged.filter(isDenied).flatMap((one) => rejectedOf(one, suggest(one)));
 }
 
-/** Takes away what was enabled for some turns; what stays by its author or the operator stays. */
+/** Removes temporary enablements; tools that are always on stay. */
 export async function disableTools(
   { find, decide, stays, session }: Situation,
   names: readonly string[],
@@ -173,12 +173,12 @@ function isDenied({ decision }: Judged): boolean {
   return decision.decision === 'deny';
 }
 
-/** A request with more unknown names does not mean one of them by a slip. */
+/** Above this number of unknown names, they are unlikely to be misspellings. */
 const MOST_SUGGESTED = 5;
 
 /**
- * With names that may be meant, the same for what is denied and what does not exist: of those that the caller may find.
- * They are listed once, for the first few of a request.
+ * Adds similar names to a refusal, from the tools that the caller may find, so denied and missing tools look the same.
+ * Only the first few names of a request get suggestions.
  */
 function createSuggest({ view, isAllowed: isShown }: Situation): (one: Judged) => Refusal {
   let known: string[] | undefined;
@@ -212,24 +212,24 @@ function tooMany(limit: number): Refusal {
   };
 }
 
-// What comes along with a tool that is enabled: what its author relates to it, and what produces its arguments.
+// Companions of an enabled tool: its related tools, and producers of its arguments.
 
-export interface Companion {
+interface Companion {
   readonly tool: Tool;
   readonly via: 'related' | 'producer';
-  /** The tool, or the `tool.argument`, for which it came along. */
+  /** The tool, or the `tool.argument`, that it was added for. */
   readonly serves: string;
 }
 
-export interface CompanionScope {
+interface CompanionScope {
   readonly view: View;
-  /** Whether the caller may know of a tool: what they must not know of brings nothing along, since that would name it. */
+  /** Whether the caller may know of a tool. Hidden tools bring no companions, which would reveal them. */
   readonly isShown: (tool: Tool) => boolean;
 }
 
 /**
- * To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. One tool a step,
- * since the producers of 64 tools take a second: a caller may pause between any two.
+ * To a fixpoint, each once, without those in `present`. Related tools come first, since the author named them. Yields
+ * after each tool, since the producers of 64 tools take a second: callers can pause between them.
  */
 export function* companionsOf(
   tools: readonly Tool[],
@@ -239,7 +239,7 @@ export function* companionsOf(
   const taken = new Set([...present, ...tools.map(({ name }) => name)]);
   const companions: Companion[] = [];
   const queue = [...tools];
-  // The queue grows while it is read: companions of companions.
+  // The queue grows during the loop: companions of companions.
   for (const tool of queue) {
     for (const name of tool.relatedTools) {
       const related = view.byName.get(name);
@@ -249,7 +249,7 @@ export function* companionsOf(
       queue.push(related);
     }
   }
-  // Nothing is known of the user's words here: every argument that a user can't simply state wants its producer.
+  // The user's words are unknown here, so every argument that users can't simply state needs its producer.
   const context = { view, request: { message: '' }, isShown };
   for (const tool of tools) {
     for (const { tool: producer, serves } of missingProducers(tool, taken, context)) {

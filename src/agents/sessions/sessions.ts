@@ -1,4 +1,4 @@
-/** Sessions from their beginning to their end. Turns end enablements; time ends sessions. */
+/** The life cycle of sessions. Turns end enablements; idle time ends sessions. */
 import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
@@ -16,13 +16,13 @@ import { overQuota } from '../quotas.js';
 import type { SessionRecord, Sessions as StoredSessions } from '../store/store.js';
 import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
-export interface SessionParts {
+interface SessionParts {
   store: StoredSessions;
   situationOf: ReadSituation;
   ledger: Ledger;
   clock: () => Date;
   sessionIdleMs: number;
-  /** Most that one user has open. */
+  /** Most sessions that one user may have open. */
   mostOpen: number;
 }
 
@@ -64,7 +64,7 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       return toView(await situationOf(id, ask.caller));
     },
 
-    /** Newest first; open or ended, without those that were idle too long. A look at them keeps none from being idle. */
+    /** Newest first; open or ended, without those that were idle too long. Listing does not count as activity. */
     async sessions(query: { user?: string | undefined; limit?: number } = {}): Promise<SessionView[]> {
       const limit = Math.min(query.limit ?? 100, MAX_LISTED);
       const oldest = clock().getTime() - sessionIdleMs;

@@ -1,4 +1,4 @@
-/** What a decision in a session rests on, read once a request: the session, the policy and the caller's scope of now. */
+/** The basis of decisions in a session, read once per request: session, policy and the caller's current scope. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope, type View } from '../../core/catalog/scope.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
@@ -12,47 +12,47 @@ import type { EnablementRecord, SessionRecord, Sessions } from '../store/store.j
 
 export interface Situation {
   readonly session: SessionRecord;
-  /** Those of whoever asks now; of the session where the embedding program asks. */
+  /** Roles of the current caller; those of the session where the embedding program asks. */
   readonly roles: readonly string[];
   readonly policy: Policy;
   readonly now: Date;
   readonly view: View;
   readonly riskCeiling: Risk | undefined;
-  /** Of this turn, by the name of the tool. */
+  /** Enablements of this turn, by tool name. */
   readonly enablements: ReadonlyMap<string, EnablementRecord>;
-  /** A tool in the caller's scope, also one that is out of service. */
+  /** Finds a tool in the caller's scope, even an unavailable one. */
   find(name: string): Tool | undefined;
   /** @param more facts about a call */
   decide(tool: Tool | undefined, purpose: Facts['purpose'], more?: Partial<Facts>): Decision;
   isAllowed(tool: Tool): boolean;
-  /** Why it is enabled in every turn: by its author, the operator, or because it was approved for this user. */
+  /** Why it is enabled in every turn: by its author, by the operator, or approved for this user. */
   stays(tool: Tool): Stays | undefined;
   isEnabled(tool: Tool): boolean;
 }
 
 export type Stays = ReturnType<Policy['of']>['stays'] | 'learnt';
 
-export interface SituationParts {
+interface SituationParts {
   sessions: Sessions;
   catalog: () => Catalog;
   policy: () => Policy;
   /** Tools that were approved as always on for a user. Default: none. */
   alwaysOn?: ((user: string) => readonly string[]) | undefined;
-  /** Why no call of a tool is tried now. Default: calls are tried. */
+  /** Why calls of a tool fail for everybody now. Default: calls are always tried. */
   whyDown?: ((tool: Tool) => string | undefined) | undefined;
   clock: () => Date;
   sessionIdleMs: number;
 }
 
-/** Activity is written down at most so often, in milliseconds: each write costs a disk access. */
+/** Minimum milliseconds between writes of a session's activity, since each costs a disk access. */
 const TOUCH_INTERVAL_MS = 60_000;
 
 export interface ReadOptions {
-  /** Somebody only looks at it, which does not keep a session from being idle. Default: false. */
+  /** The request only looks, which does not count as activity. Default: false. */
   isLook?: boolean | undefined;
 }
 
-/** Of a session of the store by its id, or of one that is not in it. Throws WinnowError `not_found`. */
+/** Reads the situation of a stored session by id, or of one that is not stored. Throws WinnowError `not_found`. */
 export type ReadSituation = (
   asked: string | SessionRecord,
   caller?: Caller,
@@ -107,7 +107,7 @@ export function createSituations(parts: SituationParts): ReadSituation {
   async function openSession(id: string, caller: Caller | undefined, now: Date): Promise<SessionRecord> {
     const session = await parts.sessions.get(id);
     const isOver = session && Date.parse(session.activeAt) + parts.sessionIdleMs < now.getTime();
-    // Another's session looks like none.
+    // Another user's session must look missing.
     if (!session || isOver || (caller && caller.user !== session.user))
       throw new WinnowError('not_found', `There is no session "${id.slice(0, 80)}". Open one first.`);
     return session;
@@ -119,11 +119,11 @@ export function createSituations(parts: SituationParts): ReadSituation {
   }
 }
 
-/** As search and lists see it. */
+/** The session as search and lists see it. */
 export function sessionContext(situation: Situation, signal: AbortSignal | undefined): SessionContext {
   const { session, roles, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
   const { id, user, project } = session;
-  // All that a decision to show a tool rests on, see `decide`.
+  // All inputs of the decision to show a tool, see `decide`.
   const facts = [policy.version, user, roles, riskCeiling, session.endedAt !== undefined];
   return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
 }
@@ -134,12 +134,12 @@ function findOutOfService(catalog: Catalog, name: string, user: string | undefin
   return own ?? named.find(({ scope }) => scope === 'system');
 }
 
-/** One for a single call that was made is over. */
+/** A single-use enablement ends with its call. */
 export function isLive(one: EnablementRecord | undefined): one is EnablementRecord {
   return one !== undefined && (!one.once || one.calls === 0);
 }
 
-/** All that the session may call now, those that stay first, each in the catalogue's order. */
+/** All tools that the session may call now, always-on ones first, each group in the catalogue's order. */
 export function enabledTools({
   view,
   stays,

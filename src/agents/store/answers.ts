@@ -1,16 +1,16 @@
-/** Answers that are kept under keys of callers, so that several servers of one store do a request once. */
+/** Answers stored under callers' idempotency keys, so that all servers of a store process a request once. */
 
 export interface AnswerRecord {
-  /** Who asks; empty for the operator's own program. */
+  /** The caller; empty for the operator's own program. */
   readonly owner: string;
   /** As the caller chose it. */
   readonly key: string;
-  /** Of all that makes a request the same one. */
+  /** Hash of all that identifies the request. */
   readonly requestHash: string;
   readonly createdAt: string;
-  /** Some server works on it until then at least. */
+  /** A server works on it at least until then. */
   readonly until: string;
-  /** Absent: the work has not ended, or nobody knows what it came to. */
+  /** Absent: the work has not ended, or its outcome is unknown. */
   readonly content?: unknown;
 }
 
@@ -18,13 +18,13 @@ type Place = Pick<AnswerRecord, 'owner' | 'key'>;
 
 export interface Answers {
   /**
-   * Takes the place for one server. Returns `taken` where it is this one, `full` where the owner's answers have
-   * `mostBytes` already, else what is there.
+   * Claims the key for one server. Returns `taken` on success, `full` where the owner's answers have `mostBytes`
+   * already, else the existing record.
    */
   claim(answer: AnswerRecord, mostBytes: number): Promise<'taken' | 'full' | AnswerRecord>;
-  /** Says that a server works on it until then, or no longer. */
+  /** Renews or ends the server's lease. */
   setUntil(place: Place, until: string): Promise<void>;
   keep(place: Place, content: unknown): Promise<void>;
-  /** Nothing has come of it: its key is free. */
+  /** Releases the key of a request that had no effect. */
   forget(place: Place): Promise<void>;
 }

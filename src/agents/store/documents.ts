@@ -8,10 +8,10 @@ export interface DocumentRecord {
 
 export interface Documents {
   put(document: DocumentRecord): Promise<void>;
-  /** False where what is there is no longer `before`; undefined: nothing may be there. */
+  /** Compare and set: false where the stored one is not `before`. `before` undefined: none may exist. */
   replace(document: DocumentRecord, before: DocumentRecord | undefined): Promise<boolean>;
   get(owner: string, name: string): Promise<DocumentRecord | undefined>;
-  /** In order of owner and name. Default: of all owners. */
+  /** Sorted by owner and name. Default: of all owners. */
   list(owner?: string): Promise<DocumentRecord[]>;
   /** False when there was none. */
   remove(owner: string, name: string): Promise<boolean>;

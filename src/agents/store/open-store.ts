@@ -1,26 +1,26 @@
-/** Opens a store. What it needs of native packages and drivers is loaded here, not with the module. */
+/** Opens a store. Native packages and drivers are loaded on demand. */
 import { WinnowError } from '../../core/errors.js';
 import type { Store } from './store.js';
 
 export type StorePlace =
-  /** SQLite in one file; made where it is missing. */
+  /** SQLite in one file, created if missing. */
   | { file: string }
   /** PostgreSQL: `postgres://user@host:port/database`. */
   | { url: string };
 
 export interface OpenOptions {
-  /** How long a database that another process holds is waited for, in milliseconds. Default: 5,000. */
+  /** How long to wait for a database that another process has locked, in milliseconds. Default: 5,000. */
   busyTimeoutMs?: number;
-  /** PostgreSQL: most connections at a time. Default: 24, more than the requests that one user has under way. */
+  /** PostgreSQL: maximum of connections. Default: 24, more than one user's concurrent requests. */
   connections?: number;
-  /** SQLite: told that the store is a new one, or that others could read it. Default: nothing is told. */
+  /** SQLite: called when the store is new, or when others could read it. Default: not called. */
   onNotice?: ((notice: string) => void) | undefined;
 }
 
 /**
  * Sessions, approvals, audit and runs: in a SQLite file, in PostgreSQL, or in memory.
- * @param place default: SQLite in memory, which lasts until it is closed, for tests and where nothing has to last
- * @throws WinnowError `store_failed`; `invalid_option` for a place that is none
+ * @param place default: SQLite in memory, for tests and for data that may be lost at the end
+ * @throws WinnowError `store_failed`; `invalid_option` for an invalid place
  * @example
  * const store = await openStore({ file: 'agents.db' });
  */
@@ -41,7 +41,7 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
   return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
 }
 
-/** It may hold a password, and so is not shown. @throws WinnowError `invalid_option` for what was meant as an address */
+/** @throws WinnowError `invalid_option` for a URL; the message omits it, since it may hold a password */
 export function requireFile(file: string): void {
   if (!/^\W*postgres(?:ql)?:|:\/\//iu.test(file)) return;
   const message = 'The place of the store looks like an address: write it as postgres://…, without quotes.';

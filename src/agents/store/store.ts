@@ -1,6 +1,6 @@
 /**
- * What must last, as small repositories. A fulfilled promise is kept: the write survives the process. What two processes
- * could race for is one atomic step, and says who won. Instants are UTC, ISO 8601 with milliseconds, which sort as texts.
+ * The persistent state, as small repositories. Fulfilled writes are durable. Operations that processes can race for are
+ * atomic and return who won. Instants are UTC, ISO 8601 with milliseconds, which sort as strings.
  */
 import type { LearntEntry } from '../adaptation/entry.js';
 import type { SessionView } from '../contracts.js';
@@ -14,7 +14,7 @@ export type SessionRecord = Omit<SessionView, 'enabled'>;
 
 export interface EnablementRecord {
   readonly tool: string;
-  /** Why it is enabled, for example `asked`. */
+  /** How it was enabled, for example `asked`. */
   readonly via: string;
   /** The last turn in which it is enabled. */
   readonly untilTurn: number;
@@ -24,7 +24,7 @@ export interface EnablementRecord {
   readonly calls: number;
 }
 
-/** What a session takes with it: what was still enabled in it, and its open approvals. */
+/** What ends with a session: its enablements and open approvals. */
 export interface EndedWith {
   readonly ended: readonly EnablementRecord[];
   readonly approvals: readonly ApprovalRecord[];
@@ -32,42 +32,42 @@ export interface EndedWith {
 
 export interface Enabling {
   readonly enablements: readonly Pick<EnablementRecord, 'tool' | 'via' | 'untilTurn' | 'once'>[];
-  /** Most tools that may be enabled in the session at a time; what is over it is left out, from the end. */
+  /** Maximum of enabled tools in the session; excess ones are dropped from the end. */
   readonly limit: number;
   readonly at: string;
 }
 
 export interface Sessions {
-  /** @param mostOpen of the session's user; false where so many are open already. Default: no limit. */
+  /** @param mostOpen limit of the user's open sessions; false where it is reached. Default: no limit */
   create(session: SessionRecord, mostOpen?: number): Promise<boolean>;
   get(id: string): Promise<SessionRecord | undefined>;
   /** Newest first. */
   list(query: { user?: string | undefined; limit: number }): Promise<SessionRecord[]>;
-  /** Counts one turn on and takes away what was enabled only until now. Undefined: there is no such open session. */
+  /** Begins the next turn and ends expired enablements. Undefined: there is no such open session. */
   beginTurn(id: string, at: string): Promise<{ turn: number; ended: EnablementRecord[] } | undefined>;
   touch(id: string, at: string): Promise<void>;
-  /** Also takes its enablements away and expires its open approvals. Undefined: it was not open. */
+  /** Also removes its enablements and expires its open approvals. Undefined: it was not open. */
   end(id: string, at: string): Promise<EndedWith | undefined>;
-  /** Removes what was not active since `before`, up to 500 at a time, with all that belongs to it but its audit. */
+  /** Removes sessions idle since `before`, up to 500 at a time, with all their records except the audit. */
   removeIdle(before: string): Promise<(EndedWith & { readonly session: SessionRecord })[]>;
-  /** Those of the current turn, in order of name. */
+  /** Enablements of the current turn, sorted by name. */
   enablements(id: string): Promise<EnablementRecord[]>;
   /**
-   * Adds and prolongs, never shortens; what was there as `once` can become lasting. Undefined: the session is not open.
+   * Adds and prolongs, never shortens; `once` can become lasting. Undefined: the session is not open.
    * @returns the names that are over the limit
    */
   enable(id: string, enabling: Enabling): Promise<{ overLimit: string[] } | undefined>;
-  /** Returns what was taken away. */
+  /** Returns the removed enablements. */
   disable(id: string, tools: readonly string[]): Promise<EnablementRecord[]>;
-  /** Counts a call of an enabled tool; false when it is not enabled now, so that `once` holds for one call only. */
+  /** Counts a call of an enabled tool; false when it is not enabled, which limits `once` to one call. */
   countCall(id: string, tool: string): Promise<boolean>;
-  /** The counted call was none. */
+  /** Undoes the count of a call that was not made. */
   uncountCall(id: string, tool: string): Promise<void>;
 }
 
-export type ApprovalState = Approval['state'];
+type ApprovalState = Approval['state'];
 
-/** `last` is for who decides, and `plan` is checked when it is read. */
+/** Without `last`, which is computed for approvers; `plan` is validated when it is read. */
 export interface ApprovalRecord extends Omit<Approval, 'last' | 'plan' | 'runs'> {
   readonly plan?: unknown;
   readonly runs?: { readonly where: string; readonly risk: string } | undefined;
@@ -89,28 +89,28 @@ export interface ApprovalDecision extends Pick<ApprovalRecord, 'grant' | 'grante
   readonly decidedAt: string;
 }
 
-/** What is written to the audit together with a change, or not at all. */
+/** Audit entries that are written in one transaction with the change. */
 export type ToAudit = (approval: ApprovalRecord) => readonly AuditRecord[];
 
 export interface Approvals {
   /**
-   * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the same
-   * session, tool, arguments and policy version: granted with these arguments first, granted with others last. Undefined:
-   * none is open, and `mostPending` of the user's wait already. Default: no limit.
+   * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the
+   * same session, tool, arguments and policy version: granted with these arguments first, granted with others last.
+   * Undefined: none is open, and `mostPending` of the user's wait already. Default: no limit.
    */
   request(approval: ApprovalRecord, mostPending?: number, toAudit?: ToAudit): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
-  /** The last one of a tool and user by when it was granted, also where it has been used or is over since. */
+  /** The most recently granted one of a tool and user, even if used or expired since. */
   lastGranted(of: Pick<ApprovalRecord, 'tool' | 'user'>): Promise<ApprovalRecord | undefined>;
   /** False when it is no longer pending, or expired. */
   decide(id: string, decision: ApprovalDecision, toAudit?: ToAudit): Promise<boolean>;
-  /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
+  /** Uses a grant, and uses up a single-call one. False when another call was faster, or it expired. */
   use(id: string, at: string): Promise<boolean>;
-  /** The call that used it up was none: it may be used again, within its time. */
+  /** Undoes a use whose call was not made; it stays usable until it expires. */
   giveBack(id: string): Promise<void>;
-  /** Marks what is over time; returns it. */
+  /** Marks expired approvals and returns them. */
   expire(at: string, toAudit?: ToAudit): Promise<ApprovalRecord[]>;
 }
 
@@ -120,7 +120,7 @@ export interface AuditQuery extends Texts<'session' | 'user' | 'tool' | 'event' 
   limit: number;
 }
 
-/** The time, type and owner are columns to ask by; the whole event is in `content`. */
+/** Time, type and owner are columns for queries; `content` has the whole event. */
 export interface TelemetryRecord {
   readonly at: string;
   readonly type: string;
@@ -133,17 +133,17 @@ export interface TelemetryRecord {
 
 export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'project' | 'tool' | 'since' | 'until'> {
   /**
-   * A place, of which no later one was seen. Within one reading alone: in PostgreSQL an event that is written while somebody
-   * reads may come behind with an earlier place, and is met by the next reading from the start.
+   * Continues after this place. Valid within one pass only: in PostgreSQL, a concurrent write may later appear with an
+   * earlier place, which only a new pass from the start sees.
    */
   after?: number | undefined;
   limit: number;
 }
 
-/** A call that succeeded; of those that look alike the last one is kept. */
+/** A successful call; of equal ones only the last is stored. */
 export interface CallRecord {
   readonly session: string;
-  /** Which tool: its name and what its source and definition are; see `callKey`. */
+  /** Identifies the tool by name, source and definition; see `callKey`. */
   readonly tool: string;
   readonly turn: number;
   readonly at: string;
@@ -152,7 +152,7 @@ export interface CallRecord {
 }
 
 export interface Journal {
-  /** All or nothing. */
+  /** Atomic. */
   append(entries: {
     audit?: readonly AuditRecord[];
     telemetry?: readonly TelemetryRecord[];
@@ -160,7 +160,7 @@ export interface Journal {
   }): Promise<void>;
   /** Newest first. */
   audit(query: AuditQuery): Promise<(AuditRecord & { id: string })[]>;
-  /** Oldest first, with the place to go on from. */
+  /** Oldest first, with the place to continue from. */
   telemetry(query: TelemetryQuery): Promise<(TelemetryRecord & { place: number })[]>;
   /** Newest first, at most 10,000 a tool. */
   calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
@@ -172,11 +172,11 @@ export interface PlanRunRecord {
   readonly user?: string | undefined;
   readonly plan: unknown;
   readonly state: string;
-  /** Step id -> what is known of it. */
+  /** Step id -> its state. */
   readonly steps: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Until then a process has it; absent: none ever had. */
+  /** End of the lease of the process that runs it; absent: none ever had one. */
   readonly leaseUntil?: string | undefined;
 }
 
@@ -190,27 +190,27 @@ export interface PlanRuns {
   /** Newest first. Results may be large, so the steps are not read. */
   list(query: PlanRunQuery): Promise<Omit<PlanRunRecord, 'steps'>[]>;
   setStep(id: string, step: { id: string; state: unknown; at: string }): Promise<void>;
-  /** With the plan, where it was written anew. */
+  /** Includes the plan where it was rewritten. */
   setState(id: string, change: { state: string; plan?: unknown; at: string }): Promise<void>;
-  /** Takes the run for one process until an instant; false while another one has it. */
+  /** Leases the run to one process until an instant; false while another one has it. */
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
 }
 
-/** One for each level, subject, kind and key. */
+/** Unique per level, subject, kind and key. */
 export type WeightRecord = LearntEntry;
 
 export type WeightQuery = Texts<'level' | 'subject' | 'kind' | 'key' | 'state'>;
 
 export interface Weights {
-  /** All or nothing; what is there is replaced. */
+  /** Atomic; replaces existing ones. */
   put(weights: readonly WeightRecord[]): Promise<void>;
-  /** In order of level, subject, kind and key. */
+  /** Sorted by level, subject, kind and key. */
   list(query?: WeightQuery): Promise<WeightRecord[]>;
   /** Returns how many were removed. */
   remove(query: WeightQuery): Promise<number>;
 }
 
-/** What goes with age. */
+/** Kinds of records that retention removes. */
 export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs', 'answers'] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 
@@ -221,21 +221,21 @@ export interface Store {
   readonly privateTools: Documents;
   readonly rules: Documents;
   readonly snapshots: Documents;
-  /** Tools as they were accepted; by origin and name. */
+  /** Accepted definitions of tools, by origin and name. */
   readonly definitions: Documents;
-  /** That users keep, by their name. */
+  /** Users' kept plans, by name. */
   readonly plans: Documents;
-  /** Made by the servers for themselves; shown to nobody. */
+  /** Secret keys that the servers generate; never shown. */
   readonly keys: Documents;
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
   readonly answers: Answers;
   /**
-   * Removes some of what is older: approvals by their end, plan runs by when they last did something, all else by when it
-   * was written. Returns how many; 0: none is left.
+   * Removes a batch of older records: approvals by expiry, plan runs by last activity, all else by creation. Returns
+   * how many; 0: none is left.
    */
   prune(kind: PrunedKind, before: string): Promise<number>;
-  /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */
+  /** Makes a test write, which detects a full disk or missing rights. @throws WinnowError `store_failed` */
   probe(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;

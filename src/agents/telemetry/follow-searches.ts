@@ -1,25 +1,25 @@
 /**
- * What became of each search: was one of its tools used, and which; was it searched again; or was it left. One reading of
- * the events, used by rates, metrics and adaptation alike.
+ * The outcome of each search: one of its tools was used, another search followed, or it was abandoned. Rates, metrics
+ * and adaptation share this reading of the events.
  */
 import type { TelemetryEvent } from '../records.js';
 
 export type SearchEvent = TelemetryEvent & { readonly type: 'search' };
 
 export type SearchOutcome =
-  /** @property place of the tool among the answers, from 0; -1: it was not there. */
+  /** @property place of the tool among the matches, from 0; -1: not among them */
   | { readonly kind: 'used'; readonly tool: string; readonly place: number }
   | { readonly kind: 'again' }
   | { readonly kind: 'left' };
 
-export interface FollowOptions {
-  /** Told once for each search, when its outcome is known. */
+interface FollowOptions {
+  /** Called once for each search, when its outcome is known. */
   onOutcome: (search: SearchEvent, outcome: SearchOutcome) => void;
-  /** Sessions that are remembered; the one longest without an event counts as left. Default: 10,000. */
+  /** Limit of tracked sessions; the least recently active one counts as abandoned. Default: 10,000. */
   maxSessions?: number | undefined;
 }
 
-/** Another search so many turns later is another wish, not the same one again. */
+/** A search more turns later is a new request, not a repetition. */
 const AGAIN_WITHIN_TURNS = 1;
 
 export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: FollowOptions) {
@@ -31,7 +31,7 @@ export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: Follow
   }
 
   return {
-    /** Events of one session must come in their order. */
+    /** Events of one session must arrive in order. */
     observe(event: TelemetryEvent): void {
       const last = open.get(event.session);
       if (event.type === 'search') {
@@ -44,7 +44,7 @@ export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: Follow
       if (!last || !isUse(event, last)) return;
       settle(last, { kind: 'used', tool: event.tool, place: last.names.indexOf(event.tool) });
     },
-    /** What is still open counts as left. */
+    /** Searches that are still open count as abandoned. */
     end(): void {
       for (const search of open.values()) onOutcome(search, { kind: 'left' });
       open.clear();
@@ -52,7 +52,7 @@ export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: Follow
   };
 }
 
-/** What is asked for by name tells most; a call only of what was found, since an always-on tool has no part in it. */
+/** Enabling by name counts; a call counts only for a found tool, since always-on tools need no search. */
 function isUse(event: TelemetryEvent, { names }: SearchEvent): event is TelemetryEvent & { type: 'enable' | 'call' } {
   if (event.type === 'enable') return event.via === 'asked';
   return event.type === 'call' && names.includes(event.tool);

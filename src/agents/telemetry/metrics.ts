@@ -1,6 +1,6 @@
 /**
- * What happens, as figures for Prometheus. The registry is its own; users, what is theirs and words of a request never
- * become labels, and tools only up to a number, since each label value is a series that the server keeps.
+ * Prometheus metrics in a registry of their own. Users, their private names and words of requests never become labels.
+ * Tools do up to a limit, since each label value is a time series.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_TABLE, type ErrorCode, toWinnowError } from '../../core/errors.js';
@@ -12,17 +12,17 @@ import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 import { isRefused } from './rates.js';
 
 export interface MetricsOptions {
-  /** For the state of the index. Default: it is left out. */
+  /** The state of the index. Default: left out. */
   index?: (() => IndexStatus) | undefined;
-  /** Whether a tool may stand there by its name; the others are counted as `other`. Default: all may. */
+  /** Whether a tool may appear by name; others count as `other`. Default: all may. */
   isNamed?: ((tool: string) => boolean) | undefined;
-  /** Tools with series of their own; the others are counted together as `other`. Default: 500. */
+  /** Limit of tools with their own series; others count as `other`. Default: 500. */
   maxTools?: number | undefined;
 }
 
 export interface HttpAnswer {
   readonly method: string;
-  /** As the server has it, with `:id`. Undefined: no route of it. */
+  /** The route pattern, with `:id`. Undefined: no known route. */
   readonly route: string | undefined;
   readonly status: number;
   readonly milliseconds: number;
@@ -31,7 +31,7 @@ export interface HttpAnswer {
 export interface Metrics {
   observe(event: TelemetryEvent): void;
   observeAnswer(answer: HttpAnswer): void;
-  /** The same planner, counted. */
+  /** The same planner, with metrics. */
   measure(planner: Planner): Planner;
   measurePlan(plan: Planner['plan']): Planner['plan'];
   /** In the text format of Prometheus. */
@@ -107,7 +107,7 @@ export function createMetrics({ index, isNamed, maxTools = 500 }: MetricsOptions
     if (code && MODEL_ERRORS.has(code)) counters.model_errors.inc({ code });
   }
 
-  /** @returns what the work that failed is counted as */
+  /** @returns the outcome to count for failed work */
   function countFailure(thrown: unknown): 'failed' | 'cancelled' {
     const { code } = toWinnowError(thrown);
     countModelError(code);
@@ -182,7 +182,7 @@ const MODEL_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'plan_invalid',
 ]);
 
-/** The reason of a fallback begins with a code where an error was the cause. */
+/** The reason of a fallback begins with an error code where an error caused it. */
 function codeIn(reason: string): ErrorCode | undefined {
   const [code = ''] = reason.split(':', 1);
   return isErrorCode(code) ? code : undefined;

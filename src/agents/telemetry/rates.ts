@@ -1,4 +1,4 @@
-/** How well discovery works, in figures: of events, by tool, user, project or time. Nothing is sampled. */
+/** Rates of how well discovery works, by tool, user, project or time. Nothing is sampled. */
 import { z } from 'zod';
 import { GATE_CODES, momentSchema } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
@@ -6,28 +6,28 @@ import type { TelemetryQuery } from '../store/store.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 
 const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
-export type RateGroup = (typeof RATE_GROUPS)[number];
+type RateGroup = (typeof RATE_GROUPS)[number];
 
 const count = z.int().min(0);
 const rate = z.number().min(0).max(1).nullable().describe('Null where there is nothing to divide by.');
 const ratesSchema = z.object({
   searches: count,
   used: count.describe('Searches after which a tool was enabled, or one of those found was called.'),
-  top1: rate.describe('Of those used: the tool was the first match.'),
-  top3: rate.describe('Of those used: the tool was among the first three.'),
-  searchAgain: rate.describe('Of all searches: the next thing was another search in this or the next turn.'),
-  calls: count.describe('That the gate let through.'),
+  top1: rate.describe('Share of `used` whose tool was the first match.'),
+  top3: rate.describe('Share of `used` whose tool was among the first three.'),
+  searchAgain: rate.describe('Share of searches that another search followed, in the same or the next turn.'),
+  calls: count.describe('Calls that the gate let through.'),
   errors: count,
-  errorRate: rate.describe('Of those let through: failed.'),
+  errorRate: rate.describe('Share of `calls` that failed.'),
   refused: count.describe('Calls that the gate did not let through, also for wrong arguments.'),
-  enablements: count.describe('That have ended.'),
-  unused: rate.describe('Of those: never called.'),
+  enablements: count.describe('Enablements that have ended.'),
+  unused: rate.describe('Share of `enablements` without a call.'),
 });
 export type Rates = z.infer<typeof ratesSchema>;
 
 export const telemetryReportSchema = z.object({
   total: ratesSchema,
-  rows: z.array(ratesSchema.extend({ key: z.string() })).describe('In order of the key; empty without a group.'),
+  rows: z.array(ratesSchema.extend({ key: z.string() })).describe('Sorted by key; empty without a group.'),
 });
 export type TelemetryReport = z.infer<typeof telemetryReportSchema>;
 
@@ -36,15 +36,15 @@ type Counts = Record<
   number
 >;
 
-/** With wrong arguments no call gets to its tool, whoever finds them wrong. */
+/** Codes of calls that never reached the tool; invalid arguments count, wherever they are detected. */
 const REFUSALS: ReadonlySet<string> = new Set([...GATE_CODES, 'invalid_arguments']);
 
-/** Whether the gate stopped it: the tool never ran, so it is not the tool's error. */
+/** Whether the call was refused: the tool never ran, so it is no error of the tool. */
 export function isRefused(event: TelemetryEvent & { type: 'call' }): boolean {
   return !event.ok && event.code !== undefined && REFUSALS.has(event.code);
 }
 
-/** Adds events up, in the order of their session; `report` can be asked at any time. */
+/** Counts events, in the order of each session. */
 function createRateCounter(group?: RateGroup) {
   const total = noCounts();
   const byKey = new Map<string, Counts>();
@@ -82,7 +82,7 @@ function createRateCounter(group?: RateGroup) {
         called.delete(place);
       }
     },
-    /** Ends the counting: searches that are still open count as left. */
+    /** Ends the count: searches that are still open count as abandoned. */
     report(): TelemetryReport {
       follower.end();
       const rows = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -99,7 +99,7 @@ function searchFields(outcome: SearchOutcome): (keyof Counts)[] {
   return ['searches', 'used', ...(isFirst ? ['first' as const] : []), ...(isAmongThree ? ['firstThree' as const] : [])];
 }
 
-/** A search belongs to the tool that was used after it; one that led to none, to no tool. */
+/** A search belongs to the tool that was used after it, if any. */
 function keyOf(event: TelemetryEvent, group: RateGroup, tool: string | undefined): string | undefined {
   if (group === 'tool') return tool;
   if (group === 'day') return event.at.slice(0, 'YYYY-MM-DD'.length);
@@ -129,16 +129,16 @@ function toRates(counts: Counts): Rates {
   };
 }
 
-// The events of the store, oldest first, page by page: a report over a year holds one page in memory.
+// Reads the stored events, oldest first, one page at a time, so that long reports need little memory.
 
-/** Of the store, what is read here; see `Journal` there. */
+/** The part of the store that is read here; see `Journal`. */
 export interface EventStore {
   telemetry(query: TelemetryQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
 }
 
 const PAGE = 1_000;
 
-/** Without those of an older form, which can no longer be read. */
+/** Skips events of an older form, which can no longer be parsed. */
 export async function* readEvents(
   store: EventStore,
   query: Omit<TelemetryQuery, 'after' | 'limit'> = {},
@@ -155,10 +155,10 @@ export async function* readEvents(
   }
 }
 
-// The call behind `GET /v1/telemetry` and the command line: rates of a stretch of time, in groups.
+// Rates of a period, in groups, for `GET /v1/telemetry` and the command line.
 
 export const telemetryQuerySchema = z.strictObject({
-  by: z.enum(RATE_GROUPS).optional().describe('One row each. Default: the total alone.'),
+  by: z.enum(RATE_GROUPS).optional().describe('Adds a row per value. Default: only the total.'),
   user: z.string().min(1).optional(),
   project: z.string().min(1).optional(),
   since: momentSchema.optional().describe('UTC, inclusive. Default: from the first event.'),

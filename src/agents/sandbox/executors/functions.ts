@@ -1,6 +1,6 @@
 /**
- * Builtin functions in this process. For functions that are trusted to yield and to heed their signal: one that
- * loops without end stops the whole process, and belongs in a worker.
+ * Builtin functions in this process, for code that is trusted to yield and to obey its signal. A function that may loop
+ * forever would block the whole process, and belongs in a worker.
  */
 import { fail } from '../failure.js';
 import { type Executor, runnerOf } from './executor.js';
@@ -12,7 +12,7 @@ export interface FunctionContext {
   readonly session?: string | undefined;
 }
 
-/** Its result, or the result of its promise, is the output. What it throws is a failure of the tool. */
+/** Its result, or its promise's, is the output. A thrown error is a failure of the tool. */
 export type ToolFunction = (input: Readonly<Record<string, unknown>>, context: FunctionContext) => unknown;
 
 /**
@@ -32,7 +32,7 @@ export function createFunctionExecutor(functions: Readonly<Record<string, ToolFu
   };
 }
 
-// A skill is run by reading it: its output is the text of its instructions, which the agent then follows.
+// Running a skill returns its instructions, which the agent then follows.
 
 /**
  * @example

@@ -1,6 +1,6 @@
 /**
- * What an MCP server asks of the person at the client while it works on a call (elicitation), judged and cleaned before
- * anybody sees it: a form of bounded size, without hidden characters, that asks for no secret.
+ * Questions of an MCP server to the person at the client during a call (elicitation), validated and cleaned before
+ * anybody sees them: forms of bounded size, without hidden characters, that ask for no secret.
  */
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { isObject } from '../../../core/catalog/schema/json.js';
@@ -13,11 +13,11 @@ const MAX_FORM_CHARACTERS = 32_000;
 
 type Read = { ok: true; question: ServerQuestion } | { ok: false; reason: string };
 
-/** @param asked the parameters of its request, as they came */
+/** @param asked the parameters of its request, unchecked */
 export function readQuestion(server: string, asked: unknown): Read {
   const secrets = secretArgumentNames(Object(Object(asked).requestedSchema));
   if (secrets.length > 0) return { ok: false, reason: 'it asks for a secret' };
-  // Keywords that are not of the protocol, such as patterns, go: the answer is checked by what is left.
+  // Drops keywords outside the protocol, such as patterns; the rest checks the answer.
   const read = specTypeSchemas.ElicitRequestFormParams['~standard'].validate(asked);
   if (read.issues !== undefined) return { ok: false, reason: 'its question is no form as MCP has it' };
   const { message, requestedSchema } = read.value;
@@ -30,10 +30,10 @@ export function readQuestion(server: string, asked: unknown): Read {
   return { ok: true, question: { server, message: oneLine(message), requestedSchema: form } };
 }
 
-/** What is written for people; all else of a form is data, which the server reads again as it was. */
+/** Fields with texts for people; all else of a form is data that returns to the server unchanged. */
 const WORDS = new Set(['title', 'description', 'enumNames']);
 
-/** The same with its words on one line each. @param data collects the other texts */
+/** Puts each text for people on one line. @param data collects the other texts */
 function withWords(value: unknown, { data, isWords = false }: { data: string[]; isWords?: boolean }): unknown {
   if (Array.isArray(value)) return value.map((item) => withWords(item, { data, isWords }));
   if (isObject(value)) {

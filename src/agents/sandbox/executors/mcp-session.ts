@@ -1,6 +1,6 @@
 /**
- * A connection to one MCP server that stays open over many calls. How a call ended is a value that tells whether the
- * server can have begun: the caller knows whether it may be repeated.
+ * A connection to one MCP server that stays open over many calls. The outcome of a call says whether the server may
+ * have begun it; the caller knows whether it may be repeated.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -36,54 +36,54 @@ import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 /**
- * `not_sent`: the server has not seen the call. `unauthorized`: it runs none, for want of a token. `lost`: the connection broke
- * on the way. `refused`: it said no.
+ * `not_sent`: the server has not received the call. `unauthorized`: it needs a token. `lost`: the connection broke
+ * during the call. `refused`: it rejected the call.
  */
 export interface McpRefusal {
   readonly ok: false;
   readonly kind: 'not_sent' | 'unauthorized' | 'lost' | 'refused';
   readonly reason: string;
-  /** Of HTTP, where that was its answer. */
+  /** The HTTP status, where there was one. */
   readonly status?: number | undefined;
 }
 
 export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | 'onProgress' | 'onLog'> {
   readonly name: string;
-  /** Of the tool as the server described it: some of its arguments may have to be headers, too. */
+  /** The tool's schema as the server sent it: some arguments may also have to be sent as headers. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** When it fires, the server is told, and the answer is `lost`. */
+  /** Cancels the call at the server; the outcome is then `lost`. */
   readonly signal: AbortSignal;
-  /** Asked what the server asks of a person while it works on this call, as it came. */
+  /** Called with the server's questions to a person during this call, unchecked. */
   readonly onQuestion: AskedByServer;
-  /** Told why a question of the server was put to nobody: it may have been of this call. */
+  /** Called with the reason why a question that may belong to this call was not asked. */
   readonly onUnasked: (reason: string) => void;
 }
 
 export interface McpSession {
   readonly client: Client;
-  /** What was thrown by a request of the client. */
+  /** The outcome for an error that a request of the client has thrown. */
   refusalOf(error: unknown): McpRefusal;
-  /** In which the server answered; the next connection need not try others. */
+  /** The protocol variant in which the server answered, so that the next connection need not try others. */
   readonly way: Way;
   /** False when the process has ended or the connection was closed. */
   isOpen(): boolean;
-  /** Another than a caller of tools uses the connection, too. */
+  /** Notes a user of the connection who makes no tool call. */
   noteUser(user: string | undefined): void;
   callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal>;
-  /** Ends the process, or gives the session back. Idempotent. */
+  /** Ends the process, or closes the session. Idempotent. */
   close(): Promise<void>;
 }
 
-export interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
+interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
   /** For the start of the server and the handshake. */
   readonly connectTimeoutMs: number;
 }
 
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
-  const news = createNews();
+  const { hear, ask, noteUser, listen } = createNotifications();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
-  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear: news.hear, ask: news.ask });
+  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear, ask });
   const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
@@ -94,14 +94,14 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     refusalOf,
     way,
     isOpen: () => isOpen,
-    noteUser: news.noteUser,
+    noteUser,
     close() {
       isOpen = false;
       return close();
     },
     async callTool({ name, arguments: input, inputSchema, signal, ...listener }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
-      const listening = news.tell(listener);
+      const listening = listen(listener);
       try {
         const logLevel = listener.onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
         const _meta = { progressToken: listening.token, ...logLevel };
@@ -123,19 +123,19 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   };
 }
 
-/** An answer without any content has nothing of which the raw form was kept. */
+/** Answers without content have no raw form. */
 function readContent(answer: object): McpContent {
   return rawResultSchema.parse('raw' in answer ? answer : { raw: {} }).raw;
 }
 
-/** A server of 2026-07-28 that asks in more rounds is not called again. */
+/** Limit of input rounds for servers of protocol 2026-07-28. */
 const MOST_ROUNDS = 10;
-/** One that asks for nothing but to be called again waits for something. */
+/** Pause before the next call where a server requests no input. */
 const ROUND_PAUSE_MS = 250;
 
 type Answers = Pick<InputRequiredResult, 'requestState'> & { inputResponses?: Record<string, ElicitResult> };
 
-/** What a server of 2026-07-28 gets with the same call again. @throws ProtocolError where it asks for what Winnow has not */
+/** Input for the next round with a server of 2026-07-28. @throws ProtocolError for unsupported requests */
 async function answerAll(
   { inputRequests = {}, requestState }: InputRequiredResult,
   ask: AskedByServer,
@@ -153,33 +153,33 @@ async function answerAll(
 
 type Listener = Pick<McpToolCall, 'user' | 'onProgress' | 'onLog' | 'onQuestion' | 'onUnasked'>;
 
-interface News {
+interface Notifications {
   readonly hear: HearNotification;
   readonly ask: AskedByServer;
   noteUser(user: string | undefined): void;
-  /** For as long as a call runs; the token stands in it. */
-  tell(listener: Listener): { token: string; stop(): void };
+  /** Registers the listener of a call, which sends the token, until `stop`. */
+  listen(listener: Listener): { token: string; stop(): void };
 }
 
-const progressNewsSchema = progressSchema.extend({ progressToken: z.string() });
+const progressNotificationSchema = progressSchema.extend({ progressToken: z.string() });
 
 /**
- * Log messages, and questions of servers of before 2026-07-28, say not to which call they belong, and may come after its end.
- * So they go to the calls that are under way as long as one user alone has used the connection, and to nobody after that; a
- * question only where one call is under way.
+ * Log messages, and questions of servers before 2026-07-28, don't name their call and may arrive after its end. So they
+ * go to all running calls while a single user has used the connection, and are dropped after that. Questions also
+ * require that only one call is running.
  */
-function createNews(): News {
+function createNotifications(): Notifications {
   const listeners = new Map<string, Listener>();
   const users = new Set<string | undefined>();
   let calls = 0;
-  /** More than two are as good as two. */
+  /** Two are enough to know that there are several. */
   function noteUser(user: string | undefined): void {
     if (users.size < 2) users.add(user);
   }
   return {
     hear({ method, params }) {
       if (method === 'notifications/progress') {
-        const { progressToken, ...progress } = progressNewsSchema.safeParse(params).data ?? {};
+        const { progressToken, ...progress } = progressNotificationSchema.safeParse(params).data ?? {};
         if (progressToken !== undefined && 'progress' in progress) listeners.get(progressToken)?.onProgress?.(progress);
       }
       if (method !== 'notifications/message' || users.size > 1) return;
@@ -193,7 +193,7 @@ function createNews(): News {
       return { action: 'decline' };
     },
     noteUser,
-    tell(listener) {
+    listen(listener) {
       noteUser(listener.user);
       calls += 1;
       const token = `call-${calls}`;
@@ -205,12 +205,12 @@ function createNews(): News {
 
 const LOST: readonly string[] = [SdkErrorCode.ConnectionClosed, SdkErrorCode.RequestTimeout];
 
-function readFailure(error: unknown, { reason: told, advice }: Told): McpRefusal {
+function readFailure(error: unknown, { reason: message, advice }: Told): McpRefusal {
   const status = statusOf(error);
-  const end = (kind: McpRefusal['kind'], reason = told): McpRefusal => ({ ok: false, kind, reason, status });
-  if (advice !== undefined) return end('unauthorized', `${told}. ${advice}.`);
+  const end = (kind: McpRefusal['kind'], reason = message): McpRefusal => ({ ok: false, kind, reason, status });
+  if (advice !== undefined) return end('unauthorized', `${message}. ${advice}.`);
   if (error instanceof ProtocolError || error instanceof EndlessList) return end('refused');
-  // By the specification of MCP, 404 says that the session has ended and must be opened anew.
+  // By the specification of MCP, 404 means that the session has ended and a new one is needed.
   if (status === 404) return end('not_sent');
   if (status !== undefined) return end(status >= 500 ? 'lost' : 'refused');
   if (error instanceof z.core.$ZodError) return end('refused', NO_FORM);
@@ -226,7 +226,7 @@ function readFailure(error: unknown, { reason: told, advice }: Told): McpRefusal
 
 const NO_FORM = 'the answer is not of the form of MCP';
 
-// What servers offer besides tools, in their own words, for adapters that hand it on.
+// Passes on what servers offer besides tools, for adapters.
 
 export async function askForOffer(
   { client, refusalOf }: Pick<McpSession, 'client' | 'refusalOf'>,

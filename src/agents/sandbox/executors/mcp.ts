@@ -1,4 +1,4 @@
-/** MCP tools: one connection a server, shared by all calls. */
+/** MCP tools: one connection per server, shared by all calls. */
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
@@ -12,18 +12,18 @@ import { describeBlock } from '../cap-output.js';
 import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
-import { createMcpLife, type McpLife, type McpLifeOptions } from './mcp-life.js';
+import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
 import { readQuestion } from './mcp-questions.js';
 import { askForOffer, type McpContent } from './mcp-session.js';
 import type { McpOffered, McpOffers } from './offers.js';
 
 export interface McpExecutorOptions {
-  /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
+  /** Time-out of a server's start and handshake, in milliseconds. Default: 30,000, since many start by `npx`. */
   readonly connectTimeoutMs?: number;
-  /** A server without a call for so long is stopped, in milliseconds; the next call starts it. Default: 900,000. */
+  /** Milliseconds without a call after which a server is stopped; the next call starts it. Default: 900,000. */
   readonly idleMs?: number | undefined;
-  /** Told what a process that did not start wrote on stderr last. Callers never are. Default: nobody is told. */
-  readonly onLastWords?: McpLifeOptions['onLastWords'];
+  /** Called with the last stderr output of a process that failed to start; hidden from callers. Default: not called. */
+  readonly onLastWords?: McpLifecycleOptions['onLastWords'];
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -32,12 +32,12 @@ export interface McpExecutor extends Executor {
   readonly offers: McpOffers;
 }
 
-export const DEFAULT_IDLE_MS = 900_000;
+const DEFAULT_IDLE_MS = 900_000;
 
 /**
  * Calls tools on their MCP servers.
  * Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached.
- * @throws WinnowError `invalid_option` for two names that give one prefix
+ * @throws WinnowError `invalid_option` for two names with the same prefix
  * @example
  * const mcp = createMcpExecutor({ files: { command: 'node', args: ['server.mjs'] } });
  */
@@ -53,28 +53,28 @@ export function createMcpExecutor(
   const known = new Map(
     Object.entries(servers).map(([name, server]) => [
       name,
-      { target: targetOf(server), life: createMcpLife(name, server, options) },
+      { target: targetOf(server), lifecycle: createMcpLifecycle(name, server, options) },
     ]),
   );
 
-  /** None where the server has been moved since the tool was read: what was approved for one place must not go to another. */
-  function lifeOf(tool: Tool): McpLife | undefined {
+  /** Undefined if the server has moved since the tool was read: approvals for one target must not apply to another. */
+  function lifecycleOf(tool: Tool): McpLifecycle | undefined {
     const { server = '', target } = readMcpTarget(tool) ?? {};
     const found = known.get(server);
-    return found && (target === undefined || target === found.target) ? found.life : undefined;
+    return found && (target === undefined || target === found.target) ? found.lifecycle : undefined;
   }
 
   async function ask(
     ...[server, request, { signal, user } = {}]: Parameters<McpOffers['ask']>
   ): Promise<McpOffered | CallFailure> {
-    const life = known.get(server)?.life;
-    if (!life) return fail('not_runnable', `There is no MCP server "${server}".`);
+    const lifecycle = known.get(server)?.lifecycle;
+    if (!lifecycle) return fail('not_runnable', `There is no MCP server "${server}".`);
     const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
-    const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const use = { signal: patience, repeatable: true };
-    const offered = await life.use(use, (session) => {
+    const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const use = { signal: deadline, repeatable: true };
+    const offered = await lifecycle.use(use, (session) => {
       session.noteUser(user);
-      return askForOffer(session, request, patience);
+      return askForOffer(session, request, deadline);
     });
     if (offered.ok || !timeout.aborted) return offered;
     return fail('timeout', `The MCP server "${server}" did not answer within ${REMOTE_TIMEOUT_MS} ms.`);
@@ -83,33 +83,33 @@ export function createMcpExecutor(
   return {
     offers: { servers: () => [...known.keys()], ask },
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
-    canRun: (tool) => runnerOf(tool) === 'mcp' && lifeOf(tool) !== undefined,
-    whyDown: (tool) => lifeOf(tool)?.whyDown(),
+    canRun: (tool) => runnerOf(tool) === 'mcp' && lifecycleOf(tool) !== undefined,
+    whyDown: (tool) => lifecycleOf(tool)?.whyDown(),
     health: () => {
-      const tried = [...known].filter(([, { life }]) => life.isTried());
-      return new Map(tried.map(([name, { life }]) => [name, life.failure()]));
+      const tried = [...known].filter(([, { lifecycle }]) => lifecycle.isTried());
+      return new Map(tried.map(([name, { lifecycle }]) => [name, lifecycle.failure()]));
     },
 
     async run(call) {
       const target = readMcpTarget(call.tool);
-      const life = lifeOf(call.tool);
-      if (!target || !life) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
+      const lifecycle = lifecycleOf(call.tool);
+      if (!target || !lifecycle) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
       const unasked = new Set<string>();
       const onUnasked = (reason: string) => void unasked.add(reason);
       const onQuestion = askedBy(target.server, call.onQuestion, onUnasked);
       const asked = { ...call, name: target.tool, inputSchema: call.tool.inputSchema, onQuestion, onUnasked };
-      const answer = await life.use(call, (session) => session.callTool(asked));
+      const answer = await lifecycle.use(call, (session) => session.callTool(asked));
       const notes = [...unasked].map((why) => `The MCP server "${target.server}" asked, and was declined: ${why}.`);
       return withNotes(answer.ok ? readMcpContent(answer) : answer, notes);
     },
 
     async close() {
-      await Promise.all([...known.values()].map(({ life }) => life.close()));
+      await Promise.all([...known.values()].map(({ lifecycle }) => lifecycle.close()));
     },
   };
 }
 
-/** Declines what can't be put to a person, and tells why. */
+/** Declines what a person can't be asked, and reports why. */
 function askedBy(server: string, ask: AskPerson | undefined, onUnasked: (reason: string) => void): AskedByServer {
   return async (asked, signal) => {
     const read = readQuestion(server, asked);
@@ -133,22 +133,22 @@ function onePrefix(name: string, namesake: string): WinnowError {
   return new WinnowError('invalid_option', `${problem} Rename one of them.`);
 }
 
-// Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it.
+// The server of a tool, and its name there, as `catalog/sources/mcp.ts` writes them.
 
 const targetSchema = z.object({
   server: z.string().min(1),
   tool: z.string().min(1),
   target: z.string().optional(),
 });
-export type McpTarget = z.infer<typeof targetSchema>;
+type McpTarget = z.infer<typeof targetSchema>;
 
 function readMcpTarget(tool: Tool): McpTarget | undefined {
   return targetSchema.safeParse(tool.metadata.mcp).data;
 }
 
-// What an MCP tool gave: its blocks as they came, for whoever shows them, and one value, for models and plans.
+// The result of an MCP tool: its original blocks for display, and one value for models and plans.
 
-/** The value is the structured content; else the text, read as JSON where it is an object or a list; else the blocks without their data. */
+/** The value: structured content, else the text (parsed if a JSON object or list), else the blocks without data. */
 export function readMcpContent(answer: McpContent): Executed {
   const content = answer.content.map(readBlock);
   const texts = content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
@@ -164,7 +164,7 @@ export function readMcpContent(answer: McpContent): Executed {
   return { ok: true, output: outputOf(content, texts), content, ...meta };
 }
 
-/** A block of another form would make clients refuse the whole result. */
+/** A malformed block would make clients refuse the whole result. */
 function readBlock(block: unknown): ContentBlock {
   if (isSpecType.ContentBlock(block)) return block;
   const type = JSON.stringify(Object(block).type)?.slice(0, 80);
@@ -178,7 +178,7 @@ function outputOf(content: readonly ContentBlock[], texts: readonly string[]): u
   return parseStructured(first) ?? first;
 }
 
-/** Older servers write their objects as text; a plan can only refer to fields of objects. */
+/** Older servers return objects as text, but a plan can only refer to fields of objects. */
 function parseStructured(text: string): unknown {
   if (!/^\s*[[{]/u.test(text)) return undefined;
   try {

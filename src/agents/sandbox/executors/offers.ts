@@ -1,7 +1,7 @@
 /** What MCP servers offer besides tools, as adapters ask for it. */
 import type { CallFailure } from '../failure.js';
 
-/** By its method: what a server must be able to do, and, of a list, where its items stand. */
+/** By method: the capability that a server needs and, for lists, the field with the items. */
 export const OFFERS = {
   'resources/list': { capability: 'resources', items: 'resources' },
   'resources/templates/list': { capability: 'resources', items: 'resourceTemplates' },
@@ -13,25 +13,25 @@ export const OFFERS = {
 
 export interface McpOfferRequest {
   readonly method: keyof typeof OFFERS;
-  /** As the specification has them; not of lists, which are read whole. */
+  /** Parameters of the specification; none for lists, which are read completely. */
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
 export interface McpOffered {
   readonly ok: true;
-  /** As the specification has it. A server that can't do it offers an empty list. */
+  /** Result of the specification. Without the capability, lists are empty. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
 export interface McpOffers {
   /** Their names in the configuration. */
   servers(): readonly string[];
-  /** Asks a server for what it offers besides tools. Nobody's policy is asked. */
+  /** Requests from a server what it offers besides tools. No policy applies. */
   ask(server: string, request: McpOfferRequest, asking?: McpAsking): Promise<McpOffered | CallFailure>;
 }
 
 export interface McpAsking {
   readonly signal?: AbortSignal | undefined;
-  /** Who asks: what the server logs meanwhile reaches no other user. Default: the embedding program itself. */
+  /** Who asks; log messages of the server reach no other user. Default: the embedding program. */
   readonly user?: string | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Functions that are not trusted to yield, each call in a thread of its own that is ended with it: an endless loop
- * is really stopped, memory is bounded, and no call sees what another left behind. A thread bounds time and memory;
- * it is no wall against hostile code, which could still open files and sockets.
+ * Functions that are not trusted to yield: each call has its own thread, which ends with it. Endless loops are stopped,
+ * memory is bounded, and calls share no state. A thread is no protection against hostile code, which could still open
+ * files and sockets.
  */
 import { types } from 'node:util';
 import { deserialize } from 'node:v8';
@@ -19,13 +19,13 @@ export interface WorkerFunction {
 }
 
 export interface WorkerOptions {
-  /** Most memory of a call's objects, in MiB. Default: 64. Buffers are not counted by the engine. */
+  /** Maximum heap of a call, in MiB. Default: 64. The engine does not count buffers. */
   readonly maxMemoryMb?: number;
 }
 
 /**
- * Plain text, since a thread of compiled code would need a built file. The value is written to bytes over there, so
- * that getters run there, and this thread sees the size before it reads anything.
+ * Source text, since a thread of compiled code would need a built file. The thread serializes the value itself, so
+ * getters run there, and the main thread knows the size before it reads anything.
  */
 const BOOTSTRAP = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -109,7 +109,7 @@ async function runInThread(call: ExecutorCall, target: Target): Promise<Executed
     resourceLimits,
     workerData: { module, name, input, context: { user, session }, maxBytes },
   });
-  // What a function prints must not get into our stdout, nor pile up in memory.
+  // Output of functions must neither reach our stdout nor accumulate in memory.
   worker.stdout.resume();
   worker.stderr.resume();
   try {
@@ -121,7 +121,7 @@ async function runInThread(call: ExecutorCall, target: Target): Promise<Executed
 
 function answerOf(worker: Worker, target: Target, signal: AbortSignal): Promise<Executed> {
   return new Promise((resolve) => {
-    // The first of these counts. None is `once`: a later event without a listener would be thrown here.
+    // The first of these counts. None uses `once`: a later event without a listener would throw here.
     worker.on('message', (message: unknown) => resolve(readAnswer(message, target)));
     worker.on('messageerror', (error) => resolve(fail('output_unusable', describeThrown(error))));
     worker.on('error', (error) => resolve(ofBrokenThread(error)));
@@ -134,7 +134,7 @@ function answerOf(worker: Worker, target: Target, signal: AbortSignal): Promise<
   });
 }
 
-/** A function could post what it likes, so nothing of a message is trusted. */
+/** A function can post anything, so messages are untrusted. */
 function readAnswer(message: unknown, target: Target): Executed {
   const parsed = answerSchema.safeParse(message);
   if (!parsed.success) return fail('output_unusable', 'The thread of the tool sent a message of an unknown form.');

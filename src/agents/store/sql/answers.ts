@@ -1,9 +1,9 @@
-/** Answers under keys of callers. Who claims one waits for all others of the same owner, so that one of them has it. */
+/** Answers under idempotency keys. Claims of one owner are serialized, so that one server gets each. */
 import { type Kysely, sql } from 'kysely';
 import type { AnswerRecord, Answers } from '../answers.js';
 import { matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
 
-/** What a row takes besides its content, in bytes. */
+/** Overhead of a row, in bytes. */
 const ROW_BYTES = 512;
 
 export function createSqlAnswers(database: Kysely<Tables>, waitForUser: WaitForUser): Answers {

@@ -1,4 +1,4 @@
-/** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
+/** Approvals. Races are decided by one conditional UPDATE, whose row count says who won. */
 import type { Kysely, Transaction } from 'kysely';
 import type { ApprovalRecord, Approvals, ToAudit } from '../store.js';
 import { matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
@@ -7,7 +7,7 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
   return {
     request: (approval, mostPending, toAudit) =>
       database.transaction().execute(async (transaction) => {
-        // Two processes that ask at once wait for each other at the session's row.
+        // Concurrent requests wait for the lock on the session's row.
         await transaction
           .updateTable('sessions')
           .set({ activeAt: approval.requestedAt })
@@ -150,7 +150,7 @@ async function audit(transaction: Transaction<Tables>, approval: ApprovalRecord,
   if (rows.length > 0) await transaction.insertInto('audit').values(rows).execute();
 }
 
-/** A call with the granted arguments finds its approval by their hash, too. */
+/** Calls with the granted arguments find their approval by this hash, too. */
 function rowOf(approval: ApprovalRecord): Tables['approvals'] {
   return { ...toRow(approval), grantedHash: approval.granted?.argumentsHash ?? null };
 }

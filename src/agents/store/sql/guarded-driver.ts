@@ -1,6 +1,6 @@
 /**
- * A driver whose faults are `store_failed`, and which waits its turn without holding the event loop: another process
- * that writes to the same SQLite file makes this one wait, not stop.
+ * A driver that throws `store_failed`, and waits without blocking the event loop while another process writes to the
+ * same SQLite file.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -12,17 +12,17 @@ import {
 } from 'kysely';
 import { messageOf, WinnowError } from '../../../core/errors.js';
 
-export interface GuardOptions {
+interface GuardOptions {
   /**
-   * What begins a transaction. Default: the driver's own way. With it, each single write is a transaction, too, so that
-   * a busy database is met at its beginning and nowhere else.
+   * Statement that begins a transaction. Default: the driver's own. With it, single writes become transactions, too, so
+   * that only the beginning can meet a busy database.
    */
   begin?: CompiledQuery;
   /** Whether the same statement may succeed a little later. Default: never. */
   isBusy?: (error: unknown) => boolean;
-  /** How long a busy database is waited for, in milliseconds. */
+  /** How long to wait for a busy database, in milliseconds. */
   busyTimeoutMs: number;
-  /** What the database can hold of a value. Default: the value. */
+  /** Converts a parameter to a value that the database can store. Default: unchanged. */
   toParameter?: (value: unknown) => unknown;
 }
 
@@ -70,7 +70,7 @@ export function guardDriver(driver: Driver, options: GuardOptions): Driver {
   };
 }
 
-/** Beginnings and ends of transactions are raw; all else that is no question changes something. */
+/** Transaction statements are raw; every other statement that is no SELECT writes. */
 function isWrite({ query }: CompiledQuery): boolean {
   return query.kind !== 'SelectQueryNode' && query.kind !== 'RawNode';
 }

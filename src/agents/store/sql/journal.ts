@@ -1,4 +1,4 @@
-/** What is only ever added to: the audit trail, telemetry and the calls that succeeded. */
+/** Append-only records: the audit trail, telemetry and successful calls. */
 import type { Kysely } from 'kysely';
 import type { AuditRecord, CallRecord, Journal, TelemetryRecord } from '../store.js';
 import { matching, type Tables, toRecord, toRow } from './tables.js';

@@ -1,4 +1,4 @@
-/** What is kept under names: documents, a collection for each kind, and what was learnt from use. */
+/** Records with names: documents, one collection per kind, and learnt weights. */
 import type { Kysely } from 'kysely';
 import type { DocumentRecord, Documents } from '../documents.js';
 import type { WeightQuery, WeightRecord, Weights } from '../store.js';
@@ -93,7 +93,7 @@ export function createSqlWeights(database: Kysely<Tables>): Weights {
   };
 }
 
-/** Only columns of the table, whatever else a caller's object holds. */
+/** Picks the columns of the table; callers' objects may hold more. */
 function columnsOf({ level, subject, kind, key, state }: WeightQuery): Record<string, string | undefined> {
   return { level, subject, kind, key, state };
 }

@@ -1,6 +1,6 @@
 /**
- * The versions of the tables. A migration that was published never changes: a new one is added, with a name that
- * sorts after it. All of them are plain enough for SQLite and PostgreSQL alike.
+ * The versions of the tables. Published migrations never change; new ones get a name that sorts after the last. All
+ * work on SQLite and PostgreSQL.
  */
 import {
   type CreateTableBuilder,
@@ -16,7 +16,7 @@ import type { Tables } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-/** @throws WinnowError `store_failed`, also for a database that a newer version of Winnow has made. */
+/** @throws WinnowError `store_failed`, also for a database of a newer version of Winnow. */
 export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const provider: MigrationProvider = {
     getMigrations: async () => ({
@@ -121,28 +121,28 @@ function first(dialect: Dialect): Migration {
   };
 }
 
-/** Where the arguments come from; null in what was there before. */
+/** Sources of arguments; null in older rows. */
 const sources: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     for (const table of ['approvals', 'audit']) await schema.alterTable(table).addColumn('sources', 'text').execute();
   },
 };
 
-/** The open sessions of a user are counted with each new one. */
+/** An index, since each new session counts its user's open ones. */
 const sessionUsers: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     await schema.createIndex('sessions_user').on('sessions').columns(['user', 'endedAt']).execute();
   },
 };
 
-/** Where the call goes; null in what was there before. */
+/** Where the call goes; null in older rows. */
 const runs: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     await schema.alterTable('approvals').addColumn('runs', 'text').execute();
   },
 };
 
-/** Arguments that were granted in place of those asked for, and their hash; null where those asked for were granted. */
+/** Arguments that were granted in place of those asked for, and their hash; otherwise null. */
 function granted(dialect: Dialect): Migration {
   return {
     async up({ schema }: Kysely<Tables>): Promise<void> {
@@ -170,7 +170,7 @@ function answers(dialect: Dialect): Migration {
   };
 }
 
-/** What an approval of a plan as a whole shows; null in all others. */
+/** What the approval of a whole plan shows; otherwise null. */
 const approvedPlans: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     await schema.alterTable('approvals').addColumn('plan', 'text').execute();
@@ -179,7 +179,7 @@ const approvedPlans: Migration = {
 
 type Builder = CreateTableBuilder<string, string>;
 
-/** By bytes, as SQLite compares: instants and names must sort alike wherever the database runs. */
+/** Byte order, as in SQLite: instants and names must sort the same in every database. */
 function textOf(dialect: Dialect): RawBuilder<unknown> {
   return dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
 }
@@ -198,7 +198,7 @@ function columnsOf(dialect: Dialect) {
     texts: add(text),
     nullableTexts: add(text, true),
     integers: add(sql`integer`),
-    /** A number that grows with every row: the order in which things were written. */
+    /** A number that grows with every row: the order of writes. */
     place: (table: Builder): Builder =>
       dialect === 'sqlite'
         ? table.addColumn('place', 'integer', (column) => column.primaryKey().autoIncrement())

@@ -1,4 +1,4 @@
-/** Runs of plans, a row for each step, so that steps that end at once do not overwrite each other. */
+/** Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. */
 import type { Kysely } from 'kysely';
 import type { PlanRunRecord, PlanRuns } from '../store.js';
 import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
@@ -39,7 +39,7 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
     setStep: (run, { id: step, state, at }) =>
       database.transaction().execute(async (transaction) => {
         const change = { state: toJson(state), updatedAt: at };
-        // First its run, as whoever removes old runs does.
+        // Locks the run first, like the removal of old runs, which avoids deadlocks.
         await transaction.updateTable('planRuns').set({ updatedAt: at }).where('id', '=', run).execute();
         await transaction
           .insertInto('planSteps')

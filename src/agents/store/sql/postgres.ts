@@ -1,4 +1,4 @@
-/** PostgreSQL, by the package `pg`, which is loaded here and only when a store with a URL is asked for. */
+/** PostgreSQL, by the package `pg`, which is loaded only for a store with a URL. */
 import { Socket } from 'node:net';
 import {
   CamelCasePlugin,
@@ -12,20 +12,20 @@ import { loadOptional } from '../../../core/optional-package.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** `postgres://user@host:port/database`. */
   url: string;
-  /** Most connections at a time. */
+  /** Maximum of connections. */
   connections: number;
-  /** How long a connection is waited for, in milliseconds. */
+  /** How long to wait for a connection, in milliseconds. */
   busyTimeoutMs: number;
 }
 
 const BIGINT_TYPE = 20;
-/** A transaction that stands still, as of a process that is paused, and a statement end after so many times the wait for a lock. */
+/** Time-outs of idle transactions (say, of a paused process) and statements, as multiples of the lock time-out. */
 const IDLE_WAITS = 2;
 const STATEMENT_WAITS = 6;
-/** A server that says nothing for longer than any statement may take can't be reached: its connection ends. */
+/** A server that is silent for longer than the statement time-out is unreachable: the connection ends. */
 const SILENT_WAITS = STATEMENT_WAITS + 1;
 
 /** @throws WinnowError `invalid_option` where `pg` is not installed */
@@ -43,12 +43,12 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
     statement_timeout: STATEMENT_WAITS * busyTimeoutMs,
     stream: () => endingSocket(SILENT_WAITS * busyTimeoutMs),
     types: {
-      // Counters are far below 2^53; as texts they would not compare.
+      // Counters are far below 2^53; as strings they would not compare.
       getTypeParser: (type, format) =>
         type === BIGINT_TYPE && format !== 'binary' ? Number : pg.types.getTypeParser(type, format),
     },
   });
-  // A connection that breaks is replaced by the pool. Without listeners for idle ones and those in use it would end the process.
+  // The pool replaces broken connections. Without these listeners, errors of idle or used ones would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({
@@ -62,13 +62,13 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
   });
 }
 
-/** After a partition nothing comes, not even the end of the connection. */
+/** After a network partition nothing arrives, not even the end of the connection. */
 function endingSocket(silentMs: number): Socket {
   const socket = new Socket();
   return socket.setTimeout(silentMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${silentMs / 1000} s`)));
 }
 
-/** PostgreSQL has no texts with a NUL: where others would write or look one up, this does it with a replacement character. */
+/** PostgreSQL can't store NUL in texts: replaces it in writes and queries. */
 function withoutNul(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }

@@ -1,4 +1,4 @@
-/** Sessions and what is enabled in them. Every change but a count begins with a write to the session's row, which others wait for. */
+/** Sessions and their enablements. All changes except counts first write the session's row, which serializes them. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { EnablementRecord, Enabling, EndedWith, SessionRecord, Sessions } from '../store.js';
 import { type EnablementsTable, type Tables, toApproval, toRecord, toRow, type WaitForUser } from './tables.js';
@@ -76,7 +76,7 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
           .where('id', 'in', (from) =>
             from.selectFrom('sessions').select('id').where('activeAt', '<', before).limit(MAX_REMOVED),
           )
-          // A turn may have begun since.
+          // The session may have become active since.
           .where('activeAt', '<', before)
           .returningAll()
           .execute();
@@ -114,7 +114,7 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         const merged = mergeEnablements(rows.map(toEnablement), enablements, { limit, turn: session.turn });
         for (const { once, calls, ...rest } of merged.changed) {
           const row = { ...rest, once: Number(once) };
-          // Calls of one that is live may be counted meanwhile.
+          // Concurrent calls may count on a live enablement.
           const change = merged.live.has(row.tool) ? row : { ...row, calls };
           await transaction
             .insertInto('enablements')
@@ -165,7 +165,7 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
   };
 }
 
-/** Takes away what ends with its session. */
+/** Removes what ends with a session. */
 async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<(id: string) => EndedWith> {
   await transaction.deleteFrom('calls').where('session', 'in', ids).execute();
   const approvals = await transaction
@@ -190,7 +190,7 @@ function toEnablement({ session: _, once, ...row }: EnablementsTable): Enablemen
   return { ...row, once: once === 1 };
 }
 
-/** How new enablements meet those that are there: they add and prolong, never shorten, up to the limit. */
+/** Merges new enablements into existing ones: adds and prolongs, never shortens, up to the limit. */
 function mergeEnablements(
   present: readonly EnablementRecord[],
   added: Enabling['enablements'],
@@ -217,7 +217,7 @@ function mergeEnablements(
 function prolong(before: EnablementRecord, { tool, via, untilTurn, once }: Enabling['enablements'][number]) {
   return {
     tool,
-    // What was asked for by name is no companion any more.
+    // A tool requested by name is no longer a companion.
     via: via === 'asked' ? via : before.via,
     untilTurn: Math.max(before.untilTurn, untilTurn),
     once: before.once && once,

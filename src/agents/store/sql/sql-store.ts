@@ -1,4 +1,4 @@
-/** A store over a database that is open. */
+/** A store over an open database. */
 import { type Kysely, sql } from 'kysely';
 import type { PrunedKind, Store } from '../store.js';
 import { createSqlAnswers } from './answers.js';
@@ -11,7 +11,7 @@ import { createSqlSessions } from './sessions.js';
 import type { Tables, WaitForUser } from './tables.js';
 
 /**
- * @param dialect its tables are brought to this version first. Undefined: they are of this version
+ * @param dialect migrates the tables first. Undefined: they are up to date
  * @throws WinnowError `store_failed`
  */
 export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect): Promise<Store> {
@@ -46,7 +46,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
   };
 }
 
-/** In SQLite a transaction that writes is the only one. */
+/** SQLite has only one write transaction at a time, so it needs no lock. */
 const WAIT_FOR_USER: Readonly<Record<Dialect, WaitForUser>> = {
   sqlite: async () => undefined,
   postgres: (transaction, user) => sql`select pg_advisory_xact_lock(hashtextextended(${user}, 0))`.execute(transaction),
@@ -56,7 +56,7 @@ const MAX_REMOVED = 500;
 
 type Prune = (database: Kysely<Tables>, before: string) => Promise<number>;
 
-/** Each takes away some of what is older than an instant, in one short transaction, and says how many. */
+/** Each removes a batch of records older than an instant, in one short transaction, and returns how many. */
 const PRUNE: Readonly<Record<PrunedKind, Prune>> = {
   audit: (database, before) => pruneJournal(database, 'audit', before),
   telemetry: (database, before) => pruneJournal(database, 'telemetry', before),
@@ -113,7 +113,7 @@ const PRUNE: Readonly<Record<PrunedKind, Prune>> = {
   },
 };
 
-/** From the front, since the order of places is that of time: only as far as it is old, and no whole table is read. */
+/** Removes from the front, since places are in order of time; avoids a scan of the whole table. */
 async function pruneJournal(database: Kysely<Tables>, table: 'audit' | 'telemetry', before: string): Promise<number> {
   const oldest = await database.selectFrom(table).select(['place', 'at']).orderBy('place').limit(MAX_REMOVED).execute();
   const places = oldest.filter(({ at }) => at < before).map(({ place }) => place);

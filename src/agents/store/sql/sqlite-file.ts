@@ -1,11 +1,11 @@
-/** The files of a SQLite store: readable by their owner alone, and copied whole while a server writes to them. */
+/** The files of a SQLite store: readable by their owner only; backups work while a server writes. */
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { messageOf, WinnowError } from '../../../core/errors.js';
 
 const OWNER_ONLY = 0o600;
 const OF_OTHERS = 0o077;
 
-/** Makes an empty file that only its owner can read; SQLite gives its other files the same mode. False: it was there. */
+/** Creates an empty file that only its owner can read; SQLite's other files get the same mode. False: it existed. */
 export function createPrivateFile(file: string): boolean {
   try {
     closeSync(openSync(file, 'ax', OWNER_ONLY));
@@ -17,8 +17,8 @@ export function createPrivateFile(file: string): boolean {
 }
 
 /**
- * Takes the rights of all others away from a store that was made with them. Windows has no such modes: nothing is done.
- * @returns one notice a file that was changed, or could not be
+ * Removes the permissions of other users from an existing store. Does nothing on Windows, which has no such modes.
+ * @returns one notice for each file that was changed or could not be
  */
 export function tightenFiles(file: string): string[] {
   if (process.platform === 'win32') return [];
@@ -37,7 +37,7 @@ export function tightenFiles(file: string): string[] {
 }
 
 /**
- * A copy of the store at one moment, in one file of mode 0600. A server may go on writing meanwhile.
+ * A consistent copy of the store, in one file of mode 0600. Servers may write meanwhile.
  * @throws WinnowError `invalid_option` where the target exists or the store does not, `store_failed`
  */
 export async function backUpSqlite(file: string, target: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * SQLite in one file or in memory, by the native package `libsql`, which is loaded here and only when a store is asked for.
- * WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
+ * SQLite in one file or in memory, by the native package `libsql`, which is loaded on demand. WAL and
+ * `synchronous=FULL` make acknowledged writes durable.
  */
 import {
   CamelCasePlugin,
@@ -20,20 +20,20 @@ import { migrate } from './migrations.js';
 import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
-export interface SqliteOptions {
-  /** Path of the file, made where it is missing; its folder must be there. Undefined: in memory. */
+interface SqliteOptions {
+  /** Path of the file, created if missing; its folder must exist. Undefined: in memory. */
   file: string | undefined;
   busyTimeoutMs: number;
-  /** Told that the store is a new one, or that others could read it. */
+  /** Called when the store is new, or when others could read it. */
   onNotice?: ((notice: string) => void) | undefined;
-  /** What makes the tables of an empty database. Default: nothing. */
+  /** SQL that creates the tables of an empty database. Default: none. */
   schema?: string;
 }
 
-// A transaction that reads first and writes then could not be waited for.
+// A transaction that reads before it writes could fail as busy in the middle.
 const BEGIN = 'begin immediate';
 
-/** SQLite can undo changes of tables; with this, two processes that open a new file at once migrate it once. */
+/** SQLite can roll back schema changes; so two processes that open a new file together migrate it once. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -65,7 +65,7 @@ export async function openMemory(busyTimeoutMs: number): Promise<Kysely<Tables>>
   return openSqlite({ file: undefined, busyTimeoutMs, schema: await tables.get() });
 }
 
-/** As SQL, once a process: to bring an empty database to this version step by step takes ten times as long. */
+/** As SQL, once per process: running all migrations on an empty database takes ten times as long. */
 const tables = createOpening(async () => {
   const database = await openSqlite({ file: undefined, busyTimeoutMs: 0 });
   await migrate(database, 'sqlite');
@@ -80,7 +80,7 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOp
   try {
     const isNew = file !== undefined && createPrivateFile(file);
     const database = new Database(file ?? ':memory:');
-    // The switch to WAL can't be waited for from outside; after it, the driver waits without holding the event loop.
+    // The driver can't wait for the switch to WAL, so SQLite does; later waits don't block the event loop.
     const settings = [
       `busy_timeout = ${busyTimeoutMs}`,
       'journal_mode = WAL',
@@ -91,17 +91,17 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOp
     database.exec(schema);
     if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
     for (const notice of file === undefined ? [] : tightenFiles(file)) onNotice?.(notice);
-    // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the
-    // same statement runs again (tursodatabase/libsql-client-ts issue 352). So there is one that begins, kept.
+    // libsql 0.5 leaves a statement that failed as busy in progress, which blocks all commits until the same statement
+    // runs again (tursodatabase/libsql-client-ts issue 352). So one prepared `begin` is reused.
     const begin = database.prepare(BEGIN);
     return {
       prepare: (text) => (text === BEGIN ? begin : database.prepare(text)),
       close() {
-        // What is only in the -wal file would be missing from a copy of the store.
+        // A copy of the file alone would lack what is only in the -wal file.
         try {
           database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
         } catch {
-          // A full disk, or a transaction that did not end: the -wal file keeps what it has for the next start.
+          // A full disk or an open transaction: the -wal file keeps its content for the next start.
         }
         database.close();
       },

@@ -1,6 +1,6 @@
 /**
- * The tables as Kysely sees them: the columns are the fields of the records, in the database in snake case. What is
- * missing in a record is null in its row, and what is nested is JSON.
+ * The tables as Kysely sees them: columns are the fields of the records, in snake case in the database. Missing fields
+ * are null, nested ones JSON.
  */
 import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type { AnswerRecord } from '../answers.js';
@@ -16,7 +16,7 @@ import type {
   WeightRecord,
 } from '../store.js';
 
-/** Fields that are JSON in every table that has them. */
+/** Fields that are JSON in every table. */
 const JSON_FIELDS = [
   'arguments',
   'content',
@@ -35,7 +35,7 @@ type RowOf<Kept> = {
     | (Field extends JsonField ? string : Exclude<Kept[Field], undefined>)
     | (Record<never, never> extends Pick<Kept, Field> ? null : never);
 };
-/** Grows with every row: the order in which things were written. */
+/** Grows with every row: the order of writes. */
 interface Placed {
   place: Generated<number>;
 }
@@ -61,7 +61,7 @@ export interface Tables {
   planSteps: { run: string; step: string; state: string; updatedAt: string };
 }
 
-/** A row holds all fields of its record; `undefined` is null. */
+/** The row of a record; `undefined` becomes null. */
 export function toRow<Kept extends object>(record: Kept): RowOf<Kept> {
   const isJson = new Set<string>(JSON_FIELDS);
   return Object.fromEntries(
@@ -86,24 +86,24 @@ export function toApproval({ grantedHash: _, ...row }: Tables['approvals']): App
   return toRecord(row);
 }
 
-/** Others who count what this user has wait until the transaction ends. */
+/** Locks the user's counts until the transaction ends. */
 export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
 
 export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** Of queries whose filters may each be absent. */
+/** Filters of a query, each optional. */
 interface Filter {
-  /** Column -> the value that it must have; absent: any. */
+  /** Column -> required value; absent: any. */
   equal?: Readonly<Record<string, string | undefined>>;
-  /** Column -> the least value, this one included. */
+  /** Column -> lower bound, inclusive. */
   from?: Readonly<Record<string, string | undefined>>;
-  /** Column -> the end, this one not included. */
+  /** Column -> upper bound, exclusive. */
   before?: Readonly<Record<string, string | undefined>>;
 }
 
-/** All that is given must hold; nothing given holds always. */
+/** All given filters must hold; none matches everything. */
 export function matching({ equal = {}, from = {}, before = {} }: Filter): RawBuilder<SqlBool> {
   const parts = [
     ...given(equal).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`),

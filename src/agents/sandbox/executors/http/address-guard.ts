@@ -1,6 +1,6 @@
 /**
- * To which addresses a tool may connect. A name is resolved once, every address that it has is checked, and the
- * connection is pinned to one of those: a name that changes its mind afterwards (DNS rebinding) changes nothing.
+ * Which addresses a tool may connect to. A name is resolved once, all its addresses are checked, and the connection is
+ * pinned to one of them, which prevents DNS rebinding.
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -15,7 +15,7 @@ export interface Address {
 export type ResolveName = (name: string) => Promise<readonly { address: string }[]>;
 export type Pinned = { ok: true; address: Address } | CallFailure;
 
-export interface AddressGuardOptions {
+interface AddressGuardOptions {
   /** Addresses or networks (`10.1.0.0/16`, `::1`) that are allowed although they are not public. Default: none. */
   readonly allowed?: readonly string[];
   /** Default: the resolver of the system, which also reads the hosts file. */
@@ -33,12 +33,12 @@ const NOT_PUBLIC_4 = (
   '192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 ' +
   '203.0.113.0/24 224.0.0.0/4 240.0.0.0/4'
 ).split(' ');
-/** Only what is assigned for the public internet; mapped, translated, local and multicast addresses are not in it. */
+/** The range of public addresses; mapped, translated, local and multicast addresses are outside it. */
 const PUBLIC_6 = '2000::/3';
 /** IANA's IPv6 special-purpose registry within `2000::/3`: Teredo, ORCHID and others, documentation, 6to4. */
 const NOT_PUBLIC_6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20'.split(' ');
 
-/** @throws WinnowError `invalid_option` for what is no network */
+/** @throws WinnowError `invalid_option` for an invalid network */
 export function createAddressGuard(options: AddressGuardOptions = {}): AddressGuard {
   const { resolve = (name) => lookup(name, { all: true }) } = options;
   const allowed = toBlockList(options.allowed ?? []);
@@ -66,7 +66,7 @@ export function createAddressGuard(options: AddressGuardOptions = {}): AddressGu
         return fail('tool_unavailable', `The host ${hostname} has no address: ${describeThrown(error)}`);
       }
       const wrong = addresses.find((address) => !isAllowed(address));
-      // Which address it was is not told: tools must not be a way to map the network behind.
+      // The address is not named: tools must not help to map the internal network.
       if (wrong) return refuse(hostname);
       const [address] = addresses;
       if (!address) return fail('tool_unavailable', `The host ${hostname} has no address.`);

@@ -1,4 +1,4 @@
-/** An operation and its arguments -> the HTTP request. No argument can change the host, the path's form or a header of ours. */
+/** An operation and its arguments -> an HTTP request. Arguments can't change host, path structure or our headers. */
 
 import { z } from 'zod';
 import { isObject } from '../../../../core/catalog/schema/json.js';
@@ -21,15 +21,15 @@ export interface HttpRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-export type BuiltRequest = { ok: true; request: HttpRequest } | { ok: false; issues: string[] };
+type BuiltRequest = { ok: true; request: HttpRequest } | { ok: false; issues: string[] };
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Decide where a request goes, how long it is, or what stands between us and the server. */
+/** Headers that decide the target, the length or the transport of a request. */
 const OWN_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cookie|via|forwarded|x-forwarded-.*|proxy-.*|accept-encoding)$/iu;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/u;
-/** The one thing that could split a header. */
+/** Characters that could split a header. */
 const LINE_BREAK = /[\r\n\0]/u;
 
 export async function buildRequest(target: HttpTarget, server: URL, input: Arguments): Promise<BuiltRequest> {
@@ -52,7 +52,7 @@ export async function buildRequest(target: HttpTarget, server: URL, input: Argum
   return { ok: true, request: { method: target.method, url, headers, body: body?.bytes } };
 }
 
-/** A segment that an argument made empty, `.` or `..` would lead to another operation. */
+/** A segment that is empty, `.` or `..` because of an argument would lead to another operation. */
 function fillPath(template: string, given: readonly GivenArgument[], issues: string[]): string {
   const byName = new Map(given.map((one) => [one.place.name ?? one.argument, one]));
   const segments = template.split('/').map((segment) => {
@@ -84,7 +84,7 @@ function readHeaders(given: readonly GivenArgument[], issues: string[]): Record<
   return headers;
 }
 
-/** Headers are bytes; what is beyond Latin-1 goes as UTF-8, as browsers do it. */
+/** Headers are bytes; characters beyond Latin-1 are sent as UTF-8, as in browsers. */
 function asLatin1(text: string): string {
   return /[^\p{ASCII}\u00A0-\u00FF]/u.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
@@ -96,7 +96,7 @@ function readCookies(given: readonly GivenArgument[]): Record<string, string> {
   return cookies.length === 0 ? {} : { cookie: cookies.join('; ') };
 }
 
-// The facts of an operation's HTTP call; as `catalog/sources/openapi.ts` writes them.
+// The HTTP call of an operation, as `catalog/sources/openapi.ts` writes it.
 
 const credentialSchema = z.object({
   scheme: z.string(),
@@ -116,20 +116,20 @@ const httpTargetSchema = z.object({
 });
 export type HttpTarget = z.infer<typeof httpTargetSchema>;
 
-/** Undefined for what is no operation, and for TRACE, which only repeats what it was sent. */
+/** Undefined for tools that are no operation, and for TRACE, which only echoes its request. */
 export function readHttpTarget(tool: Tool): HttpTarget | undefined {
   return httpTargetSchema.safeParse(tool.metadata.http).data;
 }
 
-// The arguments of a request's body, in the media type of the document.
+// The request body, in the media type of the document.
 
-export interface GivenArgument {
+interface GivenArgument {
   readonly argument: string;
   readonly value: unknown;
   readonly place: ArgumentTarget;
 }
 
-export interface Body {
+interface Body {
   readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -162,7 +162,7 @@ function textBody(text: string, contentType: string): Body {
   return { bytes: Buffer.from(text, 'utf8'), headers: { 'content-type': contentType } };
 }
 
-/** Lists are repeated, nested objects are JSON: the defaults of OpenAPI's "Encoding Object". */
+/** Lists are repeated, nested objects become JSON: the defaults of OpenAPI's "Encoding Object". */
 function toForm(value: Readonly<Record<string, unknown>>): string {
   return new URLSearchParams(fieldsOf(value)).toString();
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets of operations. They are named by the variables of the environment that hold them, bound to one origin, read
- * when they are needed, and masked in all that comes back.
+ * Secrets of operations. The configuration names the environment variables that hold them. They are bound to one
+ * origin, read when needed, and masked in all answers.
  */
 import { readVariable } from '../../../../core/environment.js';
 import { createKeyMask } from '../../../../core/secret-forms.js';
@@ -8,16 +8,16 @@ import { type CallFailure, fail } from '../../failure.js';
 import type { Credential, HttpRequest, HttpTarget } from './build-request.js';
 
 /** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
-export type SecretNames = Readonly<Record<string, string>>;
+type SecretNames = Readonly<Record<string, string>>;
 
-/** A variable that is to hold a secret of an API, and is not set. */
+/** A configured variable for a secret of an API that is not set. */
 export interface UnsetSecret {
   readonly origin: string;
   readonly scheme: string;
   readonly variable: string;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly ok: true;
   apply(request: HttpRequest): HttpRequest;
   /** The text without any of the secrets. */
@@ -30,7 +30,7 @@ export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
     .map(([scheme, variable]) => ({ origin, scheme, variable }));
 }
 
-/** The first way in whose secrets are all configured; without any only where the document lets it, and no other is. */
+/** The first security alternative with all secrets configured; none only if the document allows that and none is. */
 export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
   const ways = target.security ?? [[]];
   const usable = ways.filter((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));

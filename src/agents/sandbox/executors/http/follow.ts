@@ -1,6 +1,6 @@
 /**
- * An exchange with what it leads to: every address, also that of each redirect, is checked before it is connected to.
- * Only reads follow redirects, only to hosts that are allowed, and never from https to http.
+ * An HTTP exchange with its redirects. Every address is checked before the connection. Only reads follow redirects,
+ * only to allowed hosts, and never from https to http.
  */
 
 import { request as requestHttp } from 'node:http';
@@ -10,9 +10,9 @@ import { type CallFailure, fail } from '../../failure.js';
 import type { Address, AddressGuard } from './address-guard.js';
 import type { HttpRequest } from './build-request.js';
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly guard: AddressGuard;
-  /** Origins (`https://host:port`) besides that of the request. */
+  /** Origins (`https://host:port`) that are allowed besides that of the request. */
   readonly allowedOrigins: ReadonlySet<string>;
   /** Headers and query parameters with credentials, which only the first origin gets. */
   readonly withCredentials: (request: HttpRequest) => HttpRequest;
@@ -45,7 +45,7 @@ export async function follow(
   return fail('redirect_refused', `The server sent the call on more than ${MAX_REDIRECTS} times.`);
 }
 
-/** Where to go on, or why not. Query and fragment are not shown: they may hold a secret of the server's. */
+/** The next URL, or why there is none. Omits query and fragment, which may hold secrets of the server. */
 export function nextUrl(
   request: Pick<HttpRequest, 'method' | 'url'>,
   location: string,
@@ -63,21 +63,21 @@ export function nextUrl(
   return isKnown ? next : `to ${place}, a host that is not allowed`;
 }
 
-/** What the document says goes into headers is meant for its own host. */
+/** Header arguments are meant for the document's own host. */
 function withoutArgumentHeaders(request: HttpRequest, from: string): HttpRequest {
   if (request.url.origin === from) return request;
   return { ...request, headers: request.headers.accept === undefined ? {} : { accept: request.headers.accept } };
 }
 
-// One HTTP exchange with a pinned address. The name still stands in the Host header and in the check of the
-// certificate; each exchange has a connection of its own, so none can be taken over for another address.
+// One HTTP exchange with a pinned address. The Host header and the certificate check still use the name. Each exchange
+// has its own connection, so none is reused for another address.
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case; what came twice is joined. */
+  /** Names in lower case; repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The body was longer than `maxBytes`, and is not here. */
+  /** The body was longer than `maxBytes` and is left out. */
   readonly tooLarge: boolean;
 }
 
@@ -90,7 +90,7 @@ function sendRequest(
   return new Promise((resolve, reject) => {
     const outgoing = send(request.url, {
       method: request.method,
-      // No compression: a small body must not become a large one.
+      // No compression, so that a small body can't expand to a large one.
       headers: { 'accept-encoding': 'identity', ...request.headers, ...lengthOf(request) },
       agent: false,
       lookup: lookupOf(address),

@@ -1,6 +1,6 @@
 /**
- * Operations of OpenAPI documents, in order: where, what, who, to which address, and what came back. A request goes
- * to the host of the document and nowhere else; what the caller gives can't change that.
+ * Operations of OpenAPI documents, in order: URL, request, credentials, address check, answer. A request goes to the
+ * document's host only; arguments can't change that.
  */
 import { z } from 'zod';
 import type { Tool } from '../../../../core/catalog/tool.js';
@@ -21,11 +21,11 @@ export const httpExecutorOptionsSchema = z.strictObject({
   hosts: z
     .array(originSchema)
     .default([])
-    .describe('Origins besides those of the documents, to which a call that reads may be redirected.'),
+    .describe('Other origins than those of the documents, to which read calls may be redirected.'),
   servers: z
     .record(z.string(), z.url())
     .default({})
-    .describe('Origin of a tool (its document) -> base URL, where the document names none, or another is wanted.'),
+    .describe('Origin of a tool (its document) -> base URL, if the document has none or to replace it.'),
   privateAddresses: z
     .array(z.string())
     .default([])
@@ -37,13 +37,13 @@ export const httpExecutorOptionsSchema = z.strictObject({
 });
 export type HttpExecutorOptions = z.input<typeof httpExecutorOptionsSchema>;
 
-export interface HttpExecutor extends Executor {
-  /** What can't be called as the environment is now, so that it is told before somebody calls. */
+interface HttpExecutor extends Executor {
+  /** Secrets missing in the environment, to report them before the first call. */
   unsetSecrets(): UnsetSecret[];
 }
 
 export interface HttpExecutorParts {
-  /** In place of the resolver of the system. */
+  /** Replaces the system's resolver. */
   resolve?: ResolveName;
 }
 
@@ -78,7 +78,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
-        // As those of the arguments, they stay with the host of the document.
+        // Like header arguments, they go to the document's host only.
         headers: { accept: 'application/json, */*;q=0.5', ...traceHeaders(), ...built.request.headers },
       };
       const { apply: withCredentials, mask } = credentials;
@@ -134,19 +134,19 @@ function originOf(text: string): string {
   return new URL(text).origin;
 }
 
-/** A server may repeat what it was sent in any of them. */
+/** Servers may echo secrets in any header. */
 function withMaskedHeaders(answer: HttpAnswer, mask: Mask): HttpAnswer {
   const headers = Object.entries(answer.headers).map(([name, value]) => [name, mask(value)]);
   return { ...answer, headers: Object.fromEntries(headers) };
 }
 
-// The answer of a server as the output of a tool: JSON parsed, text as text, other bytes as base64; never a secret.
+// The answer of a server as tool output: parsed JSON, text, or base64 for other bytes; secrets are masked.
 
 type Mask = (text: string) => string;
 
-/** The server has not begun with these. */
+/** Statuses with which the server has not begun. */
 const BUSY = new Set([429, 503]);
-/** A gateway can't tell how far the server behind it came. */
+/** Statuses of a gateway, with which the effect is unknown. */
 const LOST = new Set([502, 504]);
 const MAX_ERROR_CHARACTERS = 500;
 const TEXT = /^(?:text\/|application\/(?:xml|javascript|yaml|x-ndjson|.+\+(?:xml|yaml))\b)/iu;

@@ -1,6 +1,6 @@
 /**
- * Values as OpenAPI writes them into a URL, a header or a cookie: the styles of the OpenAPI Specification 3.1,
- * section "Parameter Object", which are those of RFC 6570. What a style has no form for is written as JSON.
+ * Serializes values for a URL, header or cookie in the styles of the OpenAPI Specification 3.1, section "Parameter
+ * Object", which are those of RFC 6570. Values without a form in a style become JSON.
  */
 import { z } from 'zod';
 import { isObject } from '../../../../core/catalog/schema/json.js';
@@ -17,17 +17,17 @@ export type ArgumentTarget = z.infer<typeof argumentTargetSchema>;
 
 type Encode = (text: string) => string;
 
-/** RFC 3986: what may stand in a query as it is, where the document says so. `&`, `#` and `+` would change its meaning. */
+/** Reserved characters of RFC 3986 that a document may leave unencoded; `&`, `#` and `+` would change the query. */
 const RESERVED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D|5B|5D)/gu;
 
-/** Half a character has no form in a URL; as `URLSearchParams` does it. */
+/** Replaces lone surrogates, as `URLSearchParams` does. */
 const encodeWhole: Encode = (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
 const encodeStrictly: Encode = (text) =>
   encodeWhole(text).replace(/[!'()*]/gu, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 const encodeLoosely: Encode = (text) => encodeWhole(text).replace(RESERVED, decodeURIComponent);
 const asIs: Encode = (text) => text;
 
-/** One segment of a path, or a part of one. */
+/** A path segment, or a part of one. */
 export function serializePath(target: ArgumentTarget, name: string, value: unknown): string {
   if (target.contentType !== undefined) return encodeStrictly(JSON.stringify(value));
   const explode = target.explode ?? false;
@@ -75,7 +75,7 @@ export function serializeCookie(target: ArgumentTarget, name: string, value: unk
   return `${name}=${joinParts(value, { separator: ',', explode: false, encode: encodeStrictly })}`;
 }
 
-/** A text as it is; what is no plain value as JSON. */
+/** Strings unchanged; objects and lists as JSON. */
 export function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

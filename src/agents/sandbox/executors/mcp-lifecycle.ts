@@ -1,6 +1,6 @@
 /**
- * The life of one MCP server that is called: started at the first call, started again after it died, stopped when nobody
- * calls. One that fails again and again is left alone for a while, and says so to whoever calls meanwhile.
+ * The life cycle of one MCP server: started at the first call, restarted after a crash, stopped when idle. After
+ * repeated failures there are pauses without restarts (exponential backoff), in which calls fail with that reason.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
 import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
@@ -9,14 +9,14 @@ import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type McpRefusal, type McpSession, openMcpSession } from './mcp-session.js';
 
-/** So many starts in a row that led to no answer cost nothing; then there is a pause, and each is twice the one before. */
-const FREE_STARTS = 3;
+/** Failures in a row without a pause; further ones double it. */
+const FAILURES_WITHOUT_PAUSE = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export interface McpLifeOptions {
+export interface McpLifecycleOptions {
   readonly connectTimeoutMs: number;
-  /** Without a call for so long it is stopped. */
+  /** Time without a call after which the server is stopped. */
   readonly idleMs: number;
   readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
   /** A clock in milliseconds. */
@@ -27,40 +27,40 @@ type Reached = { ok: true; session: McpSession } | CallFailure;
 
 interface Use {
   readonly signal: AbortSignal;
-  /** Whether the work may be done a second time when the connection broke in the middle of the first. */
+  /** Whether the work may be repeated if the connection breaks during it. */
   readonly repeatable: boolean;
 }
 
-export interface McpLife {
+export interface McpLifecycle {
   /**
-   * Works on the connection, and starts the server where it does not run. What the server has not seen is done once more on a
-   * new connection; what was lost on the way only if it may be repeated.
+   * Runs `work` on the connection, and starts the server if necessary. Repeats it once on a new connection if the
+   * server has not received it, or if the connection broke and the work is repeatable.
    */
   use<Answer extends { ok: true }>(
     use: Use,
     work: (session: McpSession) => Promise<Answer | McpRefusal>,
   ): Promise<Answer | CallFailure>;
-  /** Why it gets no calls now, for anybody. Undefined: it runs, or would be started. */
+  /** Why it gets no calls now. Undefined: it runs, or would be started. */
   whyDown(): string | undefined;
-  /** Whether it was started, or a start of it has failed. */
+  /** Whether a start has succeeded or failed. */
   isTried(): boolean;
-  /** What it did, where its last start failed or it fails again and again. */
+  /** Description of the failure, if the last start failed or calls fail repeatedly. */
   failure(): string | undefined;
   close(): Promise<void>;
 }
 
-export function createMcpLife(name: string, server: McpServer, options: McpLifeOptions): McpLife {
+export function createMcpLifecycle(name: string, server: McpServer, options: McpLifecycleOptions): McpLifecycle {
   const { connectTimeoutMs, idleMs, onLastWords, now } = options;
   const tokens = createServerTokens(server);
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
-  let trouble: { times: number; reason: string; until: number; isStart: boolean } | undefined;
+  let lastFailure: { times: number; reason: string; until: number; isStart: boolean } | undefined;
   let isTried = false;
   let holders = 0;
   let stopping: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
+  /** Independent of the first call: if that one times out, the next finds the server started. */
   function open(): Promise<McpSession> {
     const mine = openMcpSession(server, { connectTimeoutMs, way, tokens });
     opening = mine;
@@ -73,7 +73,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         if (opening === mine) opening = undefined;
         way = undefined;
         isTried = true;
-        noteTrouble(briefOf(error), { isStart: true });
+        noteFailure(briefOf(error), { isStart: true });
         if (error instanceof McpFailure && error.lastWords !== '')
           onLastWords?.({ server: name, stderr: error.lastWords });
       },
@@ -81,10 +81,10 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return mine;
   }
 
-  function noteTrouble(reason: string, { isStart }: { isStart: boolean }): void {
-    const times = (trouble?.times ?? 0) + 1;
-    const pause = times <= FREE_STARTS ? 0 : FIRST_PAUSE_MS * 2 ** (times - FREE_STARTS - 1);
-    trouble = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
+  function noteFailure(reason: string, { isStart }: { isStart: boolean }): void {
+    const times = (lastFailure?.times ?? 0) + 1;
+    const pause = times <= FAILURES_WITHOUT_PAUSE ? 0 : FIRST_PAUSE_MS * 2 ** (times - FAILURES_WITHOUT_PAUSE - 1);
+    lastFailure = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
   }
 
   async function stop(): Promise<void> {
@@ -104,29 +104,29 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     return undefined;
   }
 
-  /** Of calls at once the first that fails tells why. @param why not known yet where the server has ended */
+  /** Of concurrent calls, the first failure gives the reason. @param why unknown yet where the server has ended */
   async function drop(session: McpSession, why?: string): Promise<void> {
     const last = opening;
     if (last && (await last.catch(() => undefined)) === session && opening === last) {
       opening = undefined;
       const reason = session.isOpen() ? why : 'ended before it answered';
-      if (reason !== undefined) noteTrouble(reason, { isStart: false });
+      if (reason !== undefined) noteFailure(reason, { isStart: false });
     }
     await session.close();
   }
 
-  /** Its connection may serve other calls, so it stays till the server is left alone. Calls at once are one failure. */
-  async function noteSilence(session: McpSession, before: typeof trouble): Promise<void> {
-    if (trouble !== before) return;
-    noteTrouble('did not answer in time', { isStart: false });
+  /** Keeps the connection until a pause, since it may serve other calls. Concurrent calls count as one failure. */
+  async function noteSilence(session: McpSession, before: typeof lastFailure): Promise<void> {
+    if (lastFailure !== before) return;
+    noteFailure('did not answer in time', { isStart: false });
     if (whyDown() !== undefined) await drop(session);
   }
 
   function whyDown(): string | undefined {
-    const left = trouble ? trouble.until - now() : 0;
-    if (!trouble || left <= 0) return undefined;
+    const left = lastFailure ? lastFailure.until - now() : 0;
+    if (!lastFailure || left <= 0) return undefined;
     const seconds = Math.ceil(left / 1_000);
-    return `The MCP server "${name}" is down: it ${trouble.reason}. It may be started again in ${seconds} s`;
+    return `The MCP server "${name}" is down: it ${lastFailure.reason}. It may be started again in ${seconds} s`;
   }
 
   async function reach(signal: AbortSignal): Promise<Reached> {
@@ -143,7 +143,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
     }
   }
 
-  /** Keeps it from being stopped. */
+  /** Prevents the idle stop. */
   function hold(): void {
     holders += 1;
     clearTimeout(stopping);
@@ -161,9 +161,9 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
         for (let isSecond = false; ; isSecond = true) {
           const reached = await reach(signal);
           if (!reached.ok) return reached;
-          const before = trouble;
+          const before = lastFailure;
           const answer = await work(reached.session);
-          if (answer.ok || answer.kind === 'refused') trouble = undefined;
+          if (answer.ok || answer.kind === 'refused') lastFailure = undefined;
           else if (answer.kind !== 'unauthorized' && !signal.aborted) await drop(reached.session, whyLost(answer));
           else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
@@ -177,7 +177,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
 
     whyDown,
     isTried: () => isTried,
-    failure: () => (trouble?.isStart || whyDown() !== undefined ? trouble?.reason : undefined),
+    failure: () => (lastFailure?.isStart || whyDown() !== undefined ? lastFailure?.reason : undefined),
 
     close() {
       isClosed = true;
@@ -186,7 +186,7 @@ export function createMcpLife(name: string, server: McpServer, options: McpLifeO
   };
 }
 
-/** In words of Winnow alone: all who ask why it is down hear them. */
+/** In Winnow's own words only, since all callers see the reason. */
 function whyLost({ kind, status }: McpRefusal): string | undefined {
   if (kind !== 'lost') return undefined;
   return status === undefined ? 'broke off in the middle of a call' : `answered with HTTP ${status}`;

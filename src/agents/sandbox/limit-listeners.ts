@@ -1,14 +1,14 @@
-/** Bounds what a tool says while it runs, in number, length and time: whoever hears it is not flooded, and the tool goes on. */
+/** Limits the messages and questions of a running tool in number, length and time. The tool itself goes on. */
 import { orAborted } from '../../core/errors.js';
-import type { AskPerson, CallHearing, ServerAnswer } from '../hearing.js';
+import type { AskPerson, CallListeners, ServerAnswer } from '../hearing.js';
 
-/** A tool that says more of its progress, or logs more, is heard, and goes on, but is not passed on. */
+/** Further progress reports and log messages are not passed on; progress still prolongs the call. */
 const MAX_MESSAGES = 1_000;
 const MAX_MESSAGE_CHARACTERS = 1_000;
-/** More questions of one call are dismissed. */
+/** Further questions of a call are dismissed. */
 const MAX_QUESTIONS = 20;
-/** A question that nobody answers for so long is dismissed. */
-const MAX_THOUGHT_MS = 300_000;
+/** A question without an answer for this long is dismissed. */
+const MAX_ANSWER_MS = 300_000;
 
 interface Running {
   /** Gives the tool `timeoutMs` from now on. */
@@ -16,7 +16,7 @@ interface Running {
   readonly timeoutMs: number;
 }
 
-export function limitHearing({ onProgress, onLog, onQuestion }: CallHearing, running: Running): CallHearing {
+export function limitListeners({ onProgress, onLog, onQuestion }: CallListeners, running: Running): CallListeners {
   return {
     onProgress: limitProgress(onProgress, running.prolong),
     onLog: onLog && limitLog(onLog),
@@ -25,29 +25,29 @@ export function limitHearing({ onProgress, onLog, onQuestion }: CallHearing, run
 }
 
 function limitProgress(
-  tell: CallHearing['onProgress'],
+  emit: CallListeners['onProgress'],
   prolong: Running['prolong'],
-): NonNullable<CallHearing['onProgress']> {
+): NonNullable<CallListeners['onProgress']> {
   let left = MAX_MESSAGES;
   return ({ message, ...numbers }) => {
     prolong();
     if (left-- <= 0) return;
-    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+    emit?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }
 
-function limitLog(tell: NonNullable<CallHearing['onLog']>): NonNullable<CallHearing['onLog']> {
+function limitLog(emit: NonNullable<CallListeners['onLog']>): NonNullable<CallListeners['onLog']> {
   let left = MAX_MESSAGES;
   return ({ level, logger, data }) => {
     if (left-- <= 0) return;
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
     const isShort = text.length <= MAX_MESSAGE_CHARACTERS;
     const shown = isShort ? data : `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
-    tell({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+    emit({ level, data: shown, ...(logger === undefined ? {} : { logger: logger.slice(0, MAX_MESSAGE_CHARACTERS) }) });
   };
 }
 
-/** One after another. A person thinks longer than a tool may be silent: its call goes on meanwhile, within its time in all. */
+/** Asks one at a time. While a person thinks, the call is prolonged, within its total time. */
 function limitQuestions(ask: AskPerson, { prolong, timeoutMs }: Running): AskPerson {
   let left = MAX_QUESTIONS;
   let last: Promise<unknown> = Promise.resolve();
@@ -55,11 +55,11 @@ function limitQuestions(ask: AskPerson, { prolong, timeoutMs }: Running): AskPer
     if (left-- <= 0) return Promise.resolve({ action: 'cancel' });
     const answer = last.then(async (): Promise<ServerAnswer> => {
       const tooLong = new AbortController();
-      const patience = AbortSignal.any([signal, tooLong.signal]);
-      const end = setTimeout(() => tooLong.abort(), MAX_THOUGHT_MS);
+      const deadline = AbortSignal.any([signal, tooLong.signal]);
+      const end = setTimeout(() => tooLong.abort(), MAX_ANSWER_MS);
       const thinking = setInterval(prolong, timeoutMs / 2);
       try {
-        return await orAborted(ask(question, patience), patience);
+        return await orAborted(ask(question, deadline), deadline);
       } catch {
         return { action: 'cancel' };
       } finally {
