@@ -85,10 +85,12 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
     }
   }
 
-  /** Sends each request of the SDK, without the server's configured headers. */
+  /** Sends each request of the SDK, without the server's configured headers. A redirect could carry the secret elsewhere. */
   const ask: FetchLike = async (address, init = {}) => {
     if (!isAllowed(address, init)) throw new Error(`it names ${new URL(address).origin}, which is another place`);
-    return boundBody(await fetch(address, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }));
+    return boundBody(
+      await fetch(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }),
+    );
   };
 
   /** A configured issuer may name another token endpoint; metadata of a server may lead nowhere else. */

@@ -317,6 +317,14 @@ describe('an issuer', () => {
     expect(other.lines).toEqual([]);
   });
 
+  it('whose endpoint of tokens is a redirect to another origin gets no secret there', async () => {
+    const { issuer, guarded } = await startBoth();
+    const other = await startIssuer();
+    issuer.answer = (_, response) => void response.writeHead(307, { location: `${other.url}/token` }).end();
+    expect(await list(guarded)).toContain('Check "oauth.issuer"');
+    expect([other.lines, other.asked]).toEqual([[], []]);
+  });
+
   it("is found where the server's refusal names its description, at its own origin alone", async () => {
     const { issuer, server, guarded } = await startBoth();
     Object.assign(server, { isHidden: true, challenge: `Bearer resource_metadata="${server.origin}/description"` });
