@@ -189,7 +189,7 @@ describe('the JSON Schema of the file', () => {
 
   it('is shown for people, all of it or what has a word', async () => {
     const all = await textOf(['config', 'keys']);
-    expect(all).toContain('options.maxTools = 8  integer\n    Most tools that selection hands on');
+    expect(all).toContain('options.maxTools = 8  integer\n    Most tools that selection passes to planning');
     expect(all).toContain('sourceTimeoutMs  integer\n    For one URL, ');
     const some = await textOf(['config', 'keys', 'quotas.']);
     expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(9);
