@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { AuthOptions } from '../adapters/http/auth/add-auth.js';
 import { type AuthParts, createAuthenticate } from '../adapters/http/auth/authenticate.js';
 import { createVerifyJwt, jwtSettingsSchema } from '../adapters/http/auth/jwt.js';
+import { isLoopback } from '../core/catalog/sources/source.js';
 import { readVariable } from '../core/environment.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { cacheFolder } from '../core/model/store/model-file.js';
@@ -56,11 +57,6 @@ export function readAuth(settings: unknown): Omit<AuthParts, 'operatorToken'> {
     verifyJwt: jwt && createVerifyJwt(jwt),
     gatewaySecret: gateway && secretOf(gateway.env, 'auth.gateway.env'),
   };
-}
-
-/** Whether only this machine reaches the address. */
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 }
 
 function secretOf(name: string, key: string): string {

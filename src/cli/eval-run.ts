@@ -24,7 +24,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
     const { out } = setup;
     const { only = 'all', repeat: repeats, prices } = flags;
     const ids = new Set<string>();
-    if (bars.length > 0) for await (const { id } of setup.source.cases()) ids.add(id);
+    if (bars.some(({ kind }) => kind === 'noWorseThan')) for await (const { id } of setup.source.cases()) ids.add(id);
     await refuseUnjudged(bars, { only, repeats, isPriced: prices !== undefined, ids });
     const end = await runInFolder(out, signals.stop, () => runSetup(setup, signals));
     if (signals.cancel.aborted) throw interrupted(out);

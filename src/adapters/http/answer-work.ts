@@ -15,10 +15,15 @@ interface WorkParts {
   reportError: ReportError;
 }
 
+export interface WorkCall<Event> {
+  signal: AbortSignal;
+  onEvent: (event: Event) => void;
+}
+
 export interface Work<Event> {
   /** Name of its events in the stream. */
   event: string;
-  run(call: { signal: AbortSignal; onEvent: (event: Event) => void }): Promise<unknown>;
+  run(call: WorkCall<Event>): Promise<unknown>;
 }
 
 export type AnswerWork = <Event>(request: FastifyRequest, reply: FastifyReply, work: Work<Event>) => Promise<unknown>;

@@ -14,7 +14,7 @@ import {
   traceEventSchema,
 } from '../../core/result.js';
 import { KEY_HEADERS, type Once } from './agents/idempotency.js';
-import type { AnswerWork } from './answer-work.js';
+import type { AnswerWork, WorkCall } from './answer-work.js';
 import { type BatchEvent, type BatchParts, batchOperation, planBatch } from './batch.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
@@ -51,11 +51,9 @@ interface Endpoint {
   ask(planner: Planner, request: Request, call: CallOptions): Promise<Answered>;
 }
 
-interface AskedOf {
+interface AskedOf extends WorkCall<TraceEvent> {
   caller: Caller | undefined;
   requestId: string;
-  signal: AbortSignal;
-  onEvent: (event: TraceEvent) => void;
 }
 
 export function addPlanRoutes(app: FastifyInstance, parts: PlanRouteParts): void {
@@ -87,15 +85,10 @@ function askedBy({ identity: { caller }, id: requestId }: FastifyRequest): Pick<
   return { caller, requestId };
 }
 
-interface Asking<Event> {
-  signal: AbortSignal;
-  onEvent: (event: Event) => void;
-}
-
 /** Work that is done once a key, and whose outcome is kept for the log line of its request. */
 function createAnswered({ outcomes, once }: PlanRouteParts) {
-  return <Event>(request: FastifyRequest, reply: FastifyReply, work: (call: Asking<Event>) => Promise<Answered>) =>
-    ({ signal: leaving, onEvent }: Asking<Event>): Promise<unknown> =>
+  return <Event>(request: FastifyRequest, reply: FastifyReply, work: (call: WorkCall<Event>) => Promise<Answered>) =>
+    ({ signal: leaving, onEvent }: WorkCall<Event>): Promise<unknown> =>
       once(request, reply, { signal: leaving, hasEffect: false }, async (signal) => {
         try {
           const { answer, outcome } = await work({ signal, onEvent });

@@ -4,6 +4,7 @@
  * language. Each expression reads a text once and matches within one sentence, so the work is linear.
  */
 import { z } from 'zod';
+import { oncePer } from '../kept.js';
 import { oneLine } from '../visible-text.js';
 import DATA from './scan.json' with { type: 'json' };
 import { childrenOf, isObject, joinPath } from './schema/json.js';
@@ -69,10 +70,7 @@ export function renderFlag({ kind, where, excerpt, reason }: Flag): string {
   return `${kind} in ${where}: ${reason}${excerpt === '' ? '' : `: ${JSON.stringify(excerpt)}`}`;
 }
 
-interface Text {
-  readonly where: string;
-  readonly text: string;
-}
+type Text = { readonly where: string; readonly text: string };
 
 function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
   const found = finders.flatMap((find) => find(text));
@@ -226,16 +224,21 @@ const QUOTED =
 const OPENED = new RegExp(`(?:^|[\\n.!?:;,。！？，；(>\\]*-]|(?:^|[^\\p{L}])(?:${DATA.openers.join('|')}))\\s*$`, 'u');
 const BEFORE = 24;
 
-const SENTENCES = DATA.sentences.map(({ kind, reason, opens = false, parts }) => ({
-  known: { kind: flagSchema.shape.kind.parse(kind), reason },
-  opens,
-  pattern: new RegExp(
-    parts.map((words, place) => `(?:${words.map((one) => toPattern(one, opens && place === 0)).join('|')})`).join(GAP),
-    'gu',
-  ),
-  /** Every matching sentence has one of these: looking for them first is quick. */
-  needed: new RegExp((parts.at(-1) ?? []).map(toLiteral).join('|'), 'u'),
-}));
+/** Compiled at the first text, since that takes longer than all else that a process needs to start. */
+const sentencesOf = oncePer(({ sentences }: typeof DATA) =>
+  sentences.map(({ kind, reason, opens = false, parts }) => ({
+    known: { kind: flagSchema.shape.kind.parse(kind), reason },
+    opens,
+    pattern: new RegExp(
+      parts
+        .map((words, place) => `(?:${words.map((one) => toPattern(one, opens && place === 0)).join('|')})`)
+        .join(GAP),
+      'gu',
+    ),
+    /** Every matching sentence has one of these: looking for them first is quick. */
+    needed: new RegExp((parts.at(-1) ?? []).map(toLiteral).join('|'), 'u'),
+  })),
+);
 
 /** A line break inside a sentence: neither a blank line nor a list item follows. */
 const WRAPPED = /\n(?![ \t]*[\n*•-])/gu;
@@ -244,7 +247,7 @@ function findSentences(text: string): Finding[] {
   const said = plain(text)
     .replace(WRAPPED, ' ')
     .replace(QUOTED, (quoted) => ' '.repeat(quoted.length));
-  return SENTENCES.flatMap(({ known, opens, pattern, needed }) => {
+  return sentencesOf(DATA).flatMap(({ known, opens, pattern, needed }) => {
     if (!needed.test(said)) return [];
     return opens ? openingMatches(said, pattern, known) : matchesOf(said, pattern, known);
   });

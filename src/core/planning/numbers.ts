@@ -7,7 +7,7 @@ export interface SaidNumber {
 }
 
 /** Languages in which Recognizers-Text reads numbers in words, with its names for them. */
-const CULTURES: Readonly<Record<string, string>> = {
+export const CULTURES: Readonly<Record<string, string>> = {
   en: 'en-us',
   zh: 'zh-cn',
   es: 'es-es',
@@ -24,6 +24,7 @@ export async function numbersIn(
   timed: readonly { readonly text: string }[],
 ): Promise<SaidNumber[]> {
   const { recognizeNumber } = await loadRecognizers();
+  const marks = marksOf(language);
   // A bare number may be a year, and a number all the same.
   const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
   const finding = findInEach(pieces, (text) => {
@@ -40,7 +41,7 @@ export async function numbersIn(
       return isWord && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
     });
     const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
-      isFree(index, found.length) ? readDigits(found, language) : [],
+      isFree(index, found.length) ? readDigits(found, marks) : [],
     );
     return [{ words, digits }];
   });
@@ -62,10 +63,18 @@ const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
 const DIGITS = /(?<![\p{Script=Latin}\d.,])-?\d+(?:[.,]\d+)*(?!\d)/gu;
 const NUMERAL = /^-?\d+(?:[.,]\d+)*$/u;
 
-/** `1.250,50` by the marks of the language; `3,5` in one with a decimal point is that number, or two. */
-function readDigits(text: string, language: string): SaidNumber[] {
+interface Marks {
+  readonly group: string;
+  readonly decimal: string;
+}
+
+function marksOf(language: string): Marks {
   const parts = new Intl.NumberFormat(language).formatToParts(12_345.6);
-  const { group = ',', decimal = '.' } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return { group: ',', decimal: '.', ...Object.fromEntries(parts.map(({ type, value }) => [type, value])) };
+}
+
+/** `1.250,50` by the marks of the language; `3,5` in one with a decimal point is that number, or two. */
+function readDigits(text: string, { group, decimal }: Marks): SaidNumber[] {
   const [whole = '', fraction, ...rest] = text.split(decimal);
   const groups = whole.split(group);
   const isGrouped = groups.slice(1).every(({ length }) => length === 3) && (groups.length === 1 || groups[0] !== '');

@@ -73,20 +73,24 @@ const MAX_KEY_SLIPS = 0.34;
  * @throws Error whose message lists the problems
  */
 export function parseMcpServer(written: unknown, place: string): McpServer {
-  const unusable = (problem: string) => new Error(`is not usable (${problem}). ${FORM}`);
   if (!isObject(written)) throw unusable(`${place}: not an object`);
   const kind = ['command', 'url'].find((key) => written[key] !== undefined);
   const schema = kind === 'command' ? processSchema : remoteSchema;
-  const [slip] = findSlips(written, kind ? Object.keys(schema.shape) : ['command', 'url'], MAX_KEY_SLIPS);
-  if (slip) throw unusable(`${place}.${slip[0]}: an unknown key; "${slip[1]}" may be meant`);
+  refuseSlips(written, kind ? Object.keys(schema.shape) : ['command', 'url'], place);
   if (!kind) throw unusable(`${place}: neither "command" nor "url"`);
-  const [slipOfOauth] = isObject(written.oauth)
-    ? findSlips(written.oauth, Object.keys(oauthSchema.shape), MAX_KEY_SLIPS)
-    : [];
-  if (slipOfOauth) throw unusable(`${place}.oauth.${slipOfOauth[0]}: an unknown key; "${slipOfOauth[1]}" may be meant`);
+  if (isObject(written.oauth)) refuseSlips(written.oauth, Object.keys(oauthSchema.shape), `${place}.oauth`);
   const parsed = parse(schema, written, { within: place });
   if (!parsed.ok) throw unusable(parsed.issues.join('; '));
   return parsed.value;
+}
+
+function refuseSlips(written: object, known: readonly string[], place: string): void {
+  const [slip] = findSlips(written, known, MAX_KEY_SLIPS);
+  if (slip) throw unusable(`${place}.${slip[0]}: an unknown key; "${slip[1]}" may be meant`);
+}
+
+function unusable(problem: string): Error {
+  return new Error(`is not usable (${problem}). ${FORM}`);
 }
 
 const FORM = 'Write it as {"command", "args"} or {"url", "headers"}';

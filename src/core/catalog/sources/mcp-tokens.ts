@@ -20,7 +20,7 @@ import { oneLine } from '../../visible-text.js';
 import { withoutUndefined } from '../schema/json.js';
 import { boundBody } from './bound-body.js';
 import { type McpServer, maskOf } from './mcp-server.js';
-import { reasonOf } from './source.js';
+import { isLoopback, reasonOf } from './source.js';
 
 export interface ServerTokens extends Required<AuthProvider> {
   /** Recent tokens, which no text may contain. */
@@ -97,7 +97,7 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
   function isAllowed(address: string | URL, { method }: Pick<RequestInit, 'method'>): boolean {
     const { origin, protocol, hostname } = new URL(address);
     if (origin === new URL(url).origin) return true;
-    const isSafe = protocol === 'https:' || LOOPBACK.test(hostname);
+    const isSafe = protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/gu, ''));
     return oauth.issuer !== undefined && isSafe && (method === 'POST' || origin === new URL(oauth.issuer).origin);
   }
 
@@ -118,8 +118,6 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
     onUnauthorized: ({ response }) => renew(extractWWWAuthenticateParams(response).resourceMetadataUrl),
   };
 }
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
 
 function describe(error: unknown): string {
   if (error instanceof OAuthError) return `${error.code}, ${error.message}`;

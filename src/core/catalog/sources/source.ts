@@ -207,6 +207,11 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
+/** Whether only this machine reaches the host. @param host a name or an address, an IPv6 one without brackets */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+}
+
 /** The operator's own files are trusted; servers and URLs are not, unless the configuration trusts the server. */
 export function isVouchedFor({ metadata: { mcp }, origin }: Pick<Tool, 'metadata' | 'origin'>): boolean {
   return mcp === undefined ? !isUrl(origin) : Object(mcp).trust === true;

@@ -7,7 +7,7 @@ import type { Chrono } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
-import { ATOM, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
+import { ATOM, CULTURES, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
 import {
   dayAfter,
   daysOf,
@@ -31,8 +31,8 @@ export interface Said {
 
 type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
-/** Languages in which Recognizers-Text reads dates and times, with its names for them. */
-const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
+/** Languages in which Recognizers-Text reads dates and times; it reads numbers in more. */
+const DAY_LANGUAGES: ReadonlySet<string> = new Set(['en', 'zh', 'es', 'fr']);
 
 /** Characters of each message that are read: the question mostly stands early. */
 const MAX_CHARACTERS = 2000;
@@ -69,7 +69,7 @@ export async function readSaid(
 async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
   const language = languageOf(request);
   const now = wallClock(request);
-  const culture = CULTURES[language];
+  const culture = DAY_LANGUAGES.has(language) ? CULTURES[language] : undefined;
   const pieces = piecesOf(text);
   const read =
     culture === undefined ? await withChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
