@@ -6,17 +6,31 @@ import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
 import { spansOf } from './options.js';
-import { candidatesFor, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
+import { candidatesFor, isNumber, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
 
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
 
-/** Required arguments that only another tool's result can provide, each with its provisions, best first. */
-export function awaitedArguments(
+interface Waiting {
+  readonly argument: string;
+  readonly provisions: readonly Provision[];
+}
+
+/**
+ * Required arguments that only another tool's result can provide, each with its provisions, best first.
+ *
+ * @param about.isNumberSaid whether a number of the request is the identifier with this name
+ */
+export async function awaitedArguments(
   tool: Tool,
-  { ask, context }: { ask: string; context: Omit<SourceContext, 'results'> },
+  about: {
+    ask: string;
+    context: Omit<SourceContext, 'results'>;
+    isNumberSaid: (name: string) => Promise<boolean>;
+  },
   { view, request, tools }: { view: View; request: Request; tools: readonly Tool[] },
-) {
+): Promise<Waiting[]> {
+  const { ask, context, isNumberSaid } = about;
   const graph = producerGraph(view);
   const root = fittedSchemas(tool).input;
   const said = saidIn(request, ask);
@@ -30,13 +44,17 @@ export function awaitedArguments(
       candidatesFor({ ...place, schema }, { ...context, spans: spansOf(context.texts) }).length > 0
     );
   };
-  return graph.argumentsOf(tool).flatMap((argument) => {
-    if (!argument.isRequired || isSaid(argument)) return [];
+  const waiting: Waiting[] = [];
+  for (const argument of graph.argumentsOf(tool)) {
+    if (!argument.isRequired || isSaid(argument)) continue;
     const provisions = argument.isIdentifier
       ? graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE)
       : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
-    return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
-  });
+    const mayBeNumber = argument.isIdentifier && isNumber(plainSchema(argument.schema, root));
+    if (provisions.length === 0 || (mayBeNumber && (await isNumberSaid(argument.name)))) continue;
+    waiting.push({ argument: argument.name, provisions });
+  }
+  return waiting;
 }
 
 /** Tools whose results may provide a required identifier that the request lacks. */

@@ -15,7 +15,7 @@ import { renderType } from '../render-tool.js';
 import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
-import { withWantedItems } from './given.js';
+import { isNumberIdentifier, withWantedItems } from './given.js';
 import { awaitedArguments, canProvide, saidIn } from './needs.js';
 import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
@@ -66,7 +66,12 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   async function addStep(tool: Tool, about: About): Promise<string> {
     const references = new Map<string, unknown>();
     const context = knownFor(tool, about.ask);
-    const waiting = about.depth < MAX_PRODUCERS ? awaitedArguments(tool, { ...about, context }, parts) : [];
+    const isNumberSaid = (name: string) =>
+      parts.read('fill-arguments', promptValues(tool, about), OPENING, (open) =>
+        isNumberIdentifier(name, { open, numbers: said.numbers }),
+      );
+    const needed = { ask: about.ask, context, isNumberSaid };
+    const waiting = about.depth < MAX_PRODUCERS ? await awaitedArguments(tool, needed, parts) : [];
     for (const { argument, provisions } of waiting) {
       const known = drafts.filter((draft) =>
         provisions.some(({ producer }) => isReusable(draft, producer, tool, about)),

@@ -645,6 +645,33 @@ describe('steps on the way', () => {
     expect(Object(result).steps[1].arguments).toEqual({ room_id: '${s1.room_id}', guests: 3 });
   });
 
+  it.each([
+    ['is that number', 0.02, ['delete_bill']],
+    ['may be something else', 0.3, ['find_bill', 'delete_bill']],
+  ])('are not needed where a number of the request names the thing: it %s', async (_, unsaid, tools) => {
+    const integer = { type: 'integer' };
+    const find = makeTool('find_bill', {
+      inputSchema: needing('customer'),
+      outputSchema: { type: 'object', properties: { bill_id: integer } },
+    });
+    const drop = makeTool('delete_bill', {
+      inputSchema: { type: 'object', properties: { bill_id: integer }, required: ['bill_id'] },
+    });
+    const message = 'Supprime la facture 3301 de Dupont';
+    const { result } = await decide(
+      [find, drop],
+      { message },
+      {
+        tool: single(message, 'delete_bill'),
+        arguments: {
+          find_bill: '"customer": "Dupont"}',
+          delete_bill: { '"bill_id": 3301}': 1 - unsaid, '"bill_id": null}': unsaid, '"bill_id": "${s1.bill_id}"}': 1 },
+        },
+      },
+    );
+    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(tools);
+  });
+
   it('are one a value', async () => {
     const { result } = await decide(
       [findParcel, weigh, track],
