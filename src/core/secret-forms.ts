@@ -24,11 +24,18 @@ export function withoutUrlKeys(text: string): string {
   return `${before}${url.href}`;
 }
 
-/** A function that masks all the keys in a text, in each of their written forms. */
+/** Host and port of Redis, without its password. Undefined for what is no URL of Redis. */
+export function redisPlaceOf(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && ['redis:', 'rediss:'].includes(url.protocol) ? url.host || 'localhost' : undefined;
+}
+
+/** A function that masks all the keys in a text, in each of their written forms and in any case: URLs lower host names. */
 export function createKeyMask(keys: readonly (string | undefined)[]): (text: string) => string {
   const forms = keys.flatMap((key = '') => (key.length < SHORTEST_KEY_CHARACTERS ? [] : writtenForms(key)));
   const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length);
-  return (text) => longestFirst.reduce((rest, form) => rest.replaceAll(form, MASK), text);
+  const patterns = longestFirst.map((form) => new RegExp(form.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&'), 'gi'));
+  return (text) => patterns.reduce((rest, pattern) => rest.replace(pattern, MASK), text);
 }
 
 /** The plain key, in JSON, in JSON in JSON, in a URL, in a form, in Base64. */

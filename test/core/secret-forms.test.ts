@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createKeyMask, maskKeysIn } from '../../src/core/secret-forms.js';
 
-const SECRET = 'say "hi"/(you) & me?>~~';
+const SECRET = 'Say "hi"/(you) & me?>~~';
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe('a mask', () => {
@@ -12,6 +12,8 @@ describe('a mask', () => {
     ['in JSON in JSON', escaped(escaped(SECRET))],
     ['in a URL', encodeURIComponent(SECRET)],
     ['in a form', new URLSearchParams({ k: SECRET }).toString().slice(2)],
+    ['as the host of a URL, which lowers it', SECRET.toLowerCase()],
+    ['in a URL with small hexadecimal digits', encodeURIComponent(SECRET).replace(/%../gu, (one) => one.toLowerCase())],
     ['in Base64', Buffer.from(SECRET).toString('base64')],
     ['in Base64 for URLs', Buffer.from(SECRET).toString('base64url')],
   ])('finds a secret %s', (_, written) => {

@@ -85,6 +85,7 @@ export function createServer({
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: onError,
   });
+  const sendUnknownPath = createUnknownPath(app);
   app.removeContentTypeParser('text/plain');
   takeEmptyBodies(app);
   app.setErrorHandler(onError);
@@ -95,11 +96,9 @@ export function createServer({
   addAuth(app, parts);
   addRequestSpans(app);
   // For missing files of /docs only: the hook below answers all other unknown paths.
-  app.setNotFoundHandler((request, reply) => sendUnknownPath(app, request, reply));
+  app.setNotFoundHandler(sendUnknownPath);
   app.after(() =>
-    app.addHook('onRequest', async (request, reply) =>
-      request.is404 ? sendUnknownPath(app, request, reply) : undefined,
-    ),
+    app.addHook('onRequest', async (request, reply) => (request.is404 ? sendUnknownPath(request, reply) : undefined)),
   );
   const { heartbeatMs } = options;
   const gate = createGate(options.concurrency);
@@ -226,11 +225,21 @@ function logAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, s
   logger[level](facts, isWhole ? 'answered' : 'the client left');
 }
 
-function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const [url = ''] = request.url.split('?');
-  const allowed = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
-  if (allowed.length > 0) reply.header('allow', allowed.join(', '));
-  return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
+/** Call it before the routes are added: Fastify can't tell the methods of a path whose route has parameters. */
+function createUnknownPath(app: FastifyInstance) {
+  const routes: { methods: readonly string[]; path: RegExp }[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    if (url.includes('*')) return;
+    const path = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/gu, '[^/]+')}$`, 'u');
+    routes.push({ methods: [method].flat(), path });
+  });
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const [url = ''] = request.url.split('?');
+    const known = routes.filter(({ path }) => path.test(url)).flatMap(({ methods }) => methods);
+    const allowed = app.supportedMethods.filter((method) => known.includes(method));
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+    return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
+  };
 }
 
 /** How long an outcome holds, and the time limit of the store, in milliseconds. A load balancer asks every few seconds. */

@@ -1,6 +1,7 @@
 /** The connection to Redis, where servers share their counts. A server starts and runs without it. */
 import { Redis } from 'ioredis';
 import { WinnowError } from '../../core/errors.js';
+import { redisPlaceOf } from '../../core/secret-forms.js';
 
 /** Timeout for replies; short, since tool calls wait for them. */
 const SILENCE_MS = 500;
@@ -14,10 +15,9 @@ const MAX_WAIT_MS = 2_000;
  * @throws WinnowError `invalid_option` for an invalid URL; the message omits it, since it may hold a password
  */
 export async function connectRedis(url: string, onNotice: (text: string) => void): Promise<Redis> {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !['redis:', 'rediss:'].includes(parsed.protocol))
+  const place = redisPlaceOf(url);
+  if (place === undefined)
     throw new WinnowError('invalid_option', 'redis: write the address of Redis as redis://127.0.0.1:6379.');
-  const place = parsed.host || 'localhost';
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

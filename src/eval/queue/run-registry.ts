@@ -5,6 +5,7 @@
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
+import { redisPlaceOf } from '../../core/secret-forms.js';
 import { type QueuedRun, queuedRunSchema, runIdSchema } from './queued-run.js';
 
 /** Prefix of all keys, including jobs. */
@@ -128,7 +129,9 @@ const MAX_WAIT_MS = 2_000;
  * @throws WinnowError `invalid_option` for a bad address; `store_failed` when Redis can't be reached or used
  */
 export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Redis> {
-  const place = placeOf(url);
+  const place = redisPlaceOf(url);
+  if (place === undefined)
+    throw new WinnowError('invalid_option', '--queue: give the address of Redis, such as redis://127.0.0.1:6379.');
   const redis = new Redis(url, {
     lazyConnect: true,
     // BullMQ requires null: a worker waits for Redis without limit.
@@ -162,11 +165,4 @@ export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Red
     isLost = false;
   });
   return redis;
-}
-
-/** Host and port only, since an address may hold a password. */
-function placeOf(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed && ['redis:', 'rediss:'].includes(parsed.protocol)) return parsed.host || 'localhost';
-  throw new WinnowError('invalid_option', '--queue: give the address of Redis, such as redis://127.0.0.1:6379.');
 }

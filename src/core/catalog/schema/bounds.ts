@@ -3,8 +3,8 @@
  * references expanded. The count visits each node once and expands nothing.
  */
 import type { JsonSchema } from '../tool.js';
-import { objectOf } from './json.js';
-import { partsOf } from './paths.js';
+import { childrenOf, isObject, objectOf } from './json.js';
+import { partsOf, resolveReference } from './paths.js';
 import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
 
 /**
@@ -18,10 +18,13 @@ export const MOST = { nodes: 2_000, depth: 64, bytes: 262_144 };
 const NODES_PER_PATTERN = 16;
 const PATTERN_SIZE_PER_NODE = 20;
 
-/** Why the schema is too large to be used, as the end of a sentence; undefined where it is not. */
+/** Why the schema is too large to be used, or means two things, as the end of a sentence; undefined where it is not. */
 export function findSizeProblem(schema: JsonSchema): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > MOST.bytes) return `has ${bytes} bytes, more than ${MOST.bytes}: shorten it`;
+  const ambiguous = findAmbiguousReference(schema, schema);
+  if (ambiguous !== undefined)
+    return `has the reference "${ambiguous}" inside a schema with an $id: take that $id out, and write it from the root`;
   const sizes = measure(schema);
   const { nodes = 0, depth = 0 } = sizes.get(schema) ?? {};
   if (depth > MOST.depth) return `is nested more than ${MOST.depth} levels deep: make it flatter`;
@@ -29,6 +32,21 @@ export function findSizeProblem(schema: JsonSchema): string | undefined {
   if (inPlace === Infinity) return 'has a $ref that leads back to itself without a step into the value: take it out';
   if (Math.max(nodes, inPlace) <= MOST.nodes) return undefined;
   return `has more than ${MOST.nodes} nodes with its references written out: say less, or refer to fewer definitions`;
+}
+
+/** A pointer inside a schema with its own `$id`, which leads elsewhere there than from the root, where readers begin. */
+function findAmbiguousReference(node: JsonSchema, root: JsonSchema, base = root): string | undefined {
+  const inner = typeof node.$id === 'string' && !node.$id.startsWith('#') ? node : base;
+  const { $ref } = node;
+  if (inner !== root && typeof $ref === 'string' && $ref.startsWith('#')) {
+    const target = resolveReference(inner, $ref);
+    if (target !== undefined && target !== resolveReference(root, $ref)) return $ref;
+  }
+  for (const { value } of childrenOf(node)) {
+    const found = isObject(value) ? findAmbiguousReference(value, root, inner) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 interface Size {

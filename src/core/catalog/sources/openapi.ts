@@ -2,7 +2,7 @@
  * Reads OpenAPI 3.0 and 3.1 documents: each operation is one tool, whose HTTP call is described in `metadata.http` (read by
  * `http-target.ts`).
  */
-import { orUndefined } from '../../errors.js';
+import { messageOf } from '../../errors.js';
 import { splitIdentifier } from '../../search/words.js';
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
@@ -60,11 +60,10 @@ async function readOpenApiSource(path: string, context: ReadContext): Promise<So
       const name = nameOf(source, (one) => names.has(one));
       names.add(name);
       // An endlessly nested operation must not make the others fail.
-      const entry = orUndefined(() => ({ ...toEntry(source), name }));
+      const entry = readEntry(source);
       const place = `${origin} ${method.toUpperCase()} ${route}`;
-      const found = entry ? problems : ['can not be read, mostly since it is nested too deeply: left out'];
-      issues.push(...found.map((problem) => warning(place, problem, name)));
-      return entry ? [entry] : [];
+      issues.push(...problems.map((problem) => warning(place, problem, name)));
+      return entry ? [{ ...entry, name }] : [];
     });
   });
   if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));
@@ -81,6 +80,16 @@ function parseDocument(content: unknown, path: string): JsonSchema {
     path,
     `is not of OpenAPI 3 (it says ${version}). ${convert || 'Convert it to OpenAPI 3.0 or 3.1 first'}`,
   );
+}
+
+function readEntry(source: Operation): ReturnType<typeof toEntry> | undefined {
+  try {
+    return toEntry(source);
+  } catch (error) {
+    const reason = error instanceof RangeError ? 'is nested too deeply' : `can't be read (${messageOf(error)})`;
+    source.problems.push(`${reason}: left out`);
+    return undefined;
+  }
 }
 
 function toEntry(source: Operation) {

@@ -219,7 +219,8 @@ export async function withLock<T>(path: string, options: LockOptions, run: () =>
     return await run();
   } finally {
     clearInterval(timer);
-    await rm(path, { force: true });
+    // Another process has it now if this one stood still for too long.
+    if ((await readFile(path, 'utf8').catch(() => '')) === ownerOf(process.pid)) await rm(path, { force: true });
   }
 }
 

@@ -42,6 +42,7 @@ describe('a broken request', () => {
     }
     expect((await ask(`GET ${session}`, undefined, { user: 'x'.repeat(300) })).status).toBe(400);
     expect((await ask('PUT /v1/approvals', {})).status).toBe(405);
+    expect((await ask('PUT /v1/approvals/a-b/grant', {})).status).toBe(405);
     expect((await ask('POST /v1/plans/runs/nothing/resume', {})).body.code).toBe('not_found');
     expect((await ask('POST /v1/approvals/nothing/grant', { by: { user: 'bob' } })).body).toMatchObject({
       ok: false,

@@ -42,6 +42,14 @@ describe('a schema is refused', () => {
       'back to itself',
     ],
     [
+      'whose reference means one place by an $id and another from the root',
+      {
+        $defs: { a: { type: 'string' } },
+        properties: { p: { $id: 'p.json', $ref: '#/$defs/a', $defs: { a: { type: 'number' } } } },
+      },
+      'inside a schema with an',
+    ],
+    [
       'with many patterns',
       {
         properties: Object.fromEntries(

@@ -1,6 +1,6 @@
 /** Where weights come from, and who fetches them. */
 import { spawnSync } from 'node:child_process';
-import { chmod, readdir, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -181,6 +181,11 @@ describe('a lock', () => {
       await utimes(lock, 1, 1);
       expect(await withLock(lock, {}, async () => 'done')).toBe('done');
       expect(await readdir(folder)).toEqual([]);
+    });
+
+    it('stays with who took it from an owner that stood still', async () => {
+      await withLock(lock, {}, other);
+      expect(await readFile(lock, 'utf8')).toBe('process 1 on elsewhere');
     });
 
     it('is taken sooner from a process of this machine that has died', async () => {
