@@ -28,7 +28,7 @@ import type { SandboxLimitsInput } from './sandbox/limits.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createDiscovery, type DiscoveryParts } from './search/discovery.js';
 import { createDownServers, type DownServersParts } from './search/down-servers.js';
-import type { Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
 import type { Metrics, MetricsOptions } from './telemetry/metrics.js';
 import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReportQuery } from './telemetry/rates.js';
 

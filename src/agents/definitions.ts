@@ -17,7 +17,8 @@ import { differencesOf } from './argument-sources.js';
 import { destinationOf } from './calls/definition.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** All that models and people see of a tool, and where its calls go. */
 const definitionSchema = z.record(z.string(), z.unknown());

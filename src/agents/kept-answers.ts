@@ -8,8 +8,8 @@ import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createKeyedDigest } from './approvals/canonical-json.js';
 import { overQuota } from './quotas.js';
 import { meaningOf } from './sandbox/failure.js';
-import type { AnswerRecord } from './store/answers.js';
-import type { Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
+import type { AnswerRecord } from './store/store.js';
 
 export interface KeyedRequest {
   /** The owner of the key. Undefined: the operator's own program. */

@@ -20,7 +20,8 @@ import type { Policy } from './policy/policy.js';
 import { createMasking, secretsAmong } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** For one user; a larger library belongs in a repository. */
 const MAX_PLANS = 200;

@@ -12,7 +12,8 @@ import { parse } from '../core/parse.js';
 import { instantSchema } from './contracts.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** Each request is matched against all of them; a larger set belongs in a catalogue. */
 export const MAX_KEPT_RULES = 200;

@@ -7,12 +7,12 @@ import type { Decision } from './policy/decide.js';
 import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
+import type { Journal } from './store/sql/journal.js';
 import type {
   AuditRecord,
   CallRecord,
   EnablementRecord,
   EndedWith,
-  Journal,
   AuditQuery as StoredAuditQuery,
 } from './store/store.js';
 

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
-import type { DocumentRecord } from './store/documents.js';
+import type { DocumentRecord } from './store/store.js';
 
 interface WithIssues {
   readonly issues: readonly EntryIssue[];

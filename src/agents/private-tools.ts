@@ -12,7 +12,8 @@ import { WinnowError } from '../core/errors.js';
 import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** An entry as a user may write it; owner and origin are set by the server. */
 export const privateEntrySchema = z

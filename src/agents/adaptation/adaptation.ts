@@ -9,7 +9,7 @@ import type { Learnt } from '../../core/search/rank.js';
 import { isSameIdentity } from '../approvals/deciding.js';
 import type { WriteAudit } from '../ledger.js';
 import type { BareEntry, TelemetryEvent } from '../records.js';
-import type { Weights } from '../store/store.js';
+import type { Weights } from '../store/sql/keyed-records.js';
 import {
   type EntryName,
   explainEntry,

@@ -24,7 +24,8 @@ import {
   type RefuseInput,
   refuseInputSchema,
 } from '../records.js';
-import type { ApprovalRecord, AuditRecord, GrantedArguments, Approvals as StoredApprovals } from '../store/store.js';
+import type { Approvals as StoredApprovals } from '../store/sql/approvals.js';
+import type { ApprovalRecord, AuditRecord, GrantedArguments } from '../store/store.js';
 import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
 import {
   type CallRefused,

@@ -11,7 +11,8 @@ import type { Facts } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
 import { calledIn } from '../policy/requirement.js';
 import type { Situation } from '../sessions/situation.js';
-import type { CallRecord, Journal } from '../store/store.js';
+import type { Journal } from '../store/sql/journal.js';
+import type { CallRecord } from '../store/store.js';
 import { callKey } from './definition.js';
 
 /** Never throws: the audit already has the call, so it must get the outcome, too. */

@@ -6,7 +6,7 @@ import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import type { WriteAudit } from '../ledger.js';
 import { reportOnce } from '../merged-documents.js';
-import type { Documents } from '../store/documents.js';
+import type { Documents } from '../store/sql/keyed-records.js';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
 import type { ImportedIndex, ToolIndex } from './tool-index.js';
 

@@ -12,7 +12,7 @@ import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js
 import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import type { PlanRuns as StoredRuns } from '../store/store.js';
+import type { PlanRuns as StoredRuns } from '../store/sql/plan-runs.js';
 import type { AskedPlan } from './plan-approvals.js';
 import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';

@@ -9,7 +9,8 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
-import type { PlanRunRecord, PlanRuns } from '../store/store.js';
+import type { PlanRuns } from '../store/sql/plan-runs.js';
+import type { PlanRunRecord } from '../store/store.js';
 import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,

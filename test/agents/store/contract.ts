@@ -1,12 +1,12 @@
 /** What every store promises; run against each of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import {
   type ApprovalRecord,
   type AuditRecord,
   type PlanRunRecord,
   PRUNED_KINDS,
   type PrunedKind,
-  type Store,
   type ToAudit,
   type WeightRecord,
 } from '../../../src/agents/store/store.js';

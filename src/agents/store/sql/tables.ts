@@ -3,12 +3,12 @@
  * are null, nested ones JSON.
  */
 import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
-import type { AnswerRecord } from '../answers.js';
-import type { DocumentRecord } from '../documents.js';
 import type {
+  AnswerRecord,
   ApprovalRecord,
   AuditRecord,
   CallRecord,
+  DocumentRecord,
   EnablementRecord,
   PlanRunRecord,
   SessionRecord,
