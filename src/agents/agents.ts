@@ -133,8 +133,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   const inBudget = createTokenBudget(rates, quotas.modelTokens);
   const sandbox = createSandbox({ executors, limits: parts.limits, rates });
   const privateTools =
-    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
-  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, audit, clock });
+    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, clock });
+  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, clock });
   const { catalog } = privateTools;
   const adaptation = createAdaptation({
     store: store.weights,
@@ -201,7 +201,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   }
 
   const { definitions } = parts;
-  const keptPlans = createKeptPlans({ catalog, store: store.plans, policy: policy.current, audit, clock });
+  const keptPlans = createKeptPlans({ catalog, store: store.plans, policy: policy.current, clock });
   return {
     router,
     catalog,

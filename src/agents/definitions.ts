@@ -15,7 +15,6 @@ import { oncePer } from '../core/kept.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { differencesOf } from './argument-sources.js';
 import { destinationOf } from './calls/definition.js';
-import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { Documents } from './store/sql/keyed-records.js';
 import type { DocumentRecord } from './store/store.js';
@@ -46,7 +45,6 @@ interface DefinitionsParts {
   onIssue?: ((issue: EntryIssue) => void) | undefined;
   /** Called with a source whose tools were accepted because it is seen for the first time. Default: not reported. */
   onFirst?: ((origin: string, tools: number) => void) | undefined;
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -73,7 +71,7 @@ interface Reviewed {
 }
 
 export function createDefinitions(parts: DefinitionsParts): Definitions {
-  const { base, store, reviewNew = false, onIssue, onFirst, audit, clock = () => new Date() } = parts;
+  const { base, store, reviewNew = false, onIssue, onFirst, clock = () => new Date() } = parts;
   const merged = createMergedDocuments<Reviewed>({ base, list: listAccepted, merge: review, onIssue });
 
   function toDocument(tool: Tool): DocumentRecord {
@@ -108,8 +106,9 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       const waiting = new Map(merged.current().held.map(({ tool, shown }) => [shown.id, tool]));
       const asked = (ids ?? [...waiting.keys()]).map((id) => waiting.get(id) ?? nothingSeen(id));
       for (const tool of asked) {
-        await store.put(toDocument(tool));
-        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name });
+        const document = toDocument(tool);
+        const entry = { event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name } as const;
+        await store.put(document, { ...entry, at: document.updatedAt });
       }
       await merged.refresh();
       return asked.map(({ name }) => name);

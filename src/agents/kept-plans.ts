@@ -14,7 +14,6 @@ import { checkPlan } from '../core/planning/check-plan.js';
 import { MASK } from '../core/secret-forms.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { instantSchema } from './contracts.js';
-import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
 import { createMasking, secretsAmong } from './runs/mask-secrets.js';
@@ -56,8 +55,6 @@ interface KeptPlansParts {
   store: Documents;
   /** Tools that it hides from a caller count as unknown. Default: it hides nothing. */
   policy?: (() => Policy) | undefined;
-  /** Records each change after the store has it. Default: no audit. */
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -83,13 +80,7 @@ export interface KeptPlans {
  * const plans = createKeptPlans({ catalog: () => catalog, store: store.plans });
  * await plans.keep('ann', { name: 'morning', plan });
  */
-export function createKeptPlans({
-  catalog,
-  store,
-  policy,
-  audit,
-  clock = () => new Date(),
-}: KeptPlansParts): KeptPlans {
+export function createKeptPlans({ catalog, store, policy, clock = () => new Date() }: KeptPlansParts): KeptPlans {
   return {
     async keep(user, input, roles = []) {
       const { name, plan, replaces } = parseInput(keepPlanSchema, input);
@@ -103,9 +94,10 @@ export function createKeptPlans({
       const updatedAt = clock().toISOString();
       const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
       const isCurrent = replaces === (before && parseKept(before).hash);
-      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before)))
+      const reason = `${name} ${kept.hash}`;
+      const entry = { event: 'plan_kept', outcome: 'allowed', user, reason, at: updatedAt } as const;
+      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before, entry)))
         throw conflict(name, before !== undefined);
-      await audit?.({ event: 'plan_kept', outcome: 'allowed', user, reason: `${name} ${kept.hash}` });
       return kept;
     },
 
@@ -118,8 +110,14 @@ export function createKeptPlans({
     list: async (user) => (await store.list(user)).map(parseKept),
 
     async remove(user, name) {
-      if (!(await store.remove(user, name))) throw unknown(name);
-      await audit?.({ event: 'plan_removed', outcome: 'allowed', user, reason: name });
+      const entry = {
+        event: 'plan_removed',
+        outcome: 'allowed',
+        user,
+        reason: name,
+        at: clock().toISOString(),
+      } as const;
+      if (!(await store.remove(user, name, entry))) throw unknown(name);
     },
   };
 }

@@ -10,7 +10,6 @@ import type { EntryIssue } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
 import { instantSchema } from './contracts.js';
-import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { Documents } from './store/sql/keyed-records.js';
 import type { DocumentRecord } from './store/store.js';
@@ -58,8 +57,6 @@ interface KeptRulesParts {
   store: Documents;
   /** Called once for each stored rule that is not usable or names a missing tool. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Records each change after the store has it. Default: no audit. */
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -77,7 +74,7 @@ export interface KeptRules {
 }
 
 export function createKeptRules(parts: KeptRulesParts): KeptRules {
-  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const { base, store, onIssue, clock = () => new Date() } = parts;
   const merged = createMergedDocuments({ base, list: () => store.list(OWNER), merge: mergeRules, onIssue });
 
   return {
@@ -95,8 +92,14 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
       if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
         throw unusable(`name: ${kept.length} rules are kept, and more are not; remove one first`);
       const updatedAt = clock().toISOString();
-      await store.put({ owner: OWNER, name, content: rule, updatedAt });
-      await audit?.({ event: 'rule_put', outcome: 'allowed', user: by, reason: JSON.stringify(rule) });
+      const audited = {
+        event: 'rule_put',
+        outcome: 'allowed',
+        user: by,
+        reason: JSON.stringify(rule),
+        at: updatedAt,
+      } as const;
+      await store.put({ owner: OWNER, name, content: rule, updatedAt }, audited);
       await merged.refresh();
       return merged.current().listed(rule, updatedAt);
     },
@@ -104,12 +107,12 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
     list: () => merged.current().list,
 
     async remove(name, by) {
-      if (!(await store.remove(OWNER, name))) {
+      const entry = { event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) } as const;
+      if (!(await store.remove(OWNER, name, { ...entry, at: clock().toISOString() }))) {
         const isOfCatalog = base().rules.some((rule) => rule.name === name);
         const advice = isOfCatalog ? ' It comes with the catalogue: change it there.' : '';
         throw new WinnowError('not_found', `No rule "${name.slice(0, MAX_RULE_NAME_CHARACTERS)}" is kept.${advice}`);
       }
-      await audit?.({ event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) });
       await merged.refresh();
     },
   };

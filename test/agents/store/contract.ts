@@ -424,6 +424,19 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         updatedAt: at(0),
       });
 
+      it('bring the audit entry of a change with it, and none where nothing changed', async () => {
+        const about = (reason: string) =>
+          ({ event: 'plan_kept', outcome: 'allowed', user: 'auditor', reason, at: at(1) }) as const;
+        const kept = { owner: 'auditor', name: 'a', content: 1, updatedAt: at(1) };
+        await store.plans.put(kept, about('put'));
+        await store.plans.replace({ ...kept, content: 2 }, undefined, about('not replaced'));
+        await store.plans.replace({ ...kept, content: 2 }, kept, about('replaced'));
+        await store.plans.remove('auditor', 'a', about('removed'));
+        await store.plans.remove('auditor', 'a', about('not removed'));
+        const entries = await store.journal.audit({ user: 'auditor', limit: 9 });
+        expect(entries.map(({ reason }) => reason)).toEqual(['removed', 'replaced', 'put']);
+      });
+
       it('are kept by owner and name, each kind apart', async () => {
         await store.privateTools.put(document('bob', 'mail', { risk: 'low' }));
         await store.privateTools.put(document('ann', 'Mail', 1));

@@ -1,7 +1,7 @@
 /** Approvals. Races are decided by one conditional UPDATE, whose row count says who won. */
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { ApprovalDecision, ApprovalQuery, ApprovalRecord, ToAudit } from '../store.js';
-import { matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
+import { insertAudit, matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
 
 export type Approvals = ReturnType<typeof createSqlApprovals>;
 
@@ -59,7 +59,7 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           if (pending >= mostPending) return undefined;
         }
         await transaction.insertInto('approvals').values(rowOf(approval)).execute();
-        await audit(transaction, approval, toAudit);
+        await insertAudit(transaction, toAudit?.(approval) ?? []);
         return approval;
       }),
 
@@ -106,7 +106,7 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           .where('expiresAt', '>', decision.decidedAt)
           .returningAll()
           .executeTakeFirst();
-        if (changed) await audit(transaction, toApproval(changed), toAudit);
+        if (changed) await insertAudit(transaction, toAudit?.(toApproval(changed)) ?? []);
         return changed !== undefined;
       }),
 
@@ -152,15 +152,10 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           .returningAll()
           .execute();
         const expired = rows.map(toApproval);
-        for (const approval of expired) await audit(transaction, approval, toAudit);
+        for (const approval of expired) await insertAudit(transaction, toAudit?.(approval) ?? []);
         return expired;
       }),
   };
-}
-
-async function audit(transaction: Transaction<Tables>, approval: ApprovalRecord, toAudit?: ToAudit): Promise<void> {
-  const rows = toAudit?.(approval).map(toRow) ?? [];
-  if (rows.length > 0) await transaction.insertInto('audit').values(rows).execute();
 }
 
 /** Calls with the granted arguments find their approval by this hash, too. */

@@ -1,7 +1,7 @@
 /** Append-only records: the audit trail, telemetry and successful calls. */
 import type { Kysely } from 'kysely';
 import type { AuditQuery, AuditRecord, CallRecord, TelemetryQuery, TelemetryRecord } from '../store.js';
-import { matching, type Tables, toRecord, toRow } from './tables.js';
+import { insertAudit, matching, type Tables, toRecord, toRow } from './tables.js';
 
 const MAX_CALLS_A_TOOL = 10_000;
 
@@ -19,7 +19,7 @@ export function createSqlJournal(database: Kysely<Tables>) {
     async append({ audit = [], telemetry = [], calls = [] }: Entries): Promise<void> {
       if (audit.length + telemetry.length + calls.length === 0) return;
       await database.transaction().execute(async (transaction) => {
-        if (audit.length > 0) await transaction.insertInto('audit').values(audit.map(toRow)).execute();
+        await insertAudit(transaction, audit);
         if (telemetry.length > 0) await transaction.insertInto('telemetry').values(telemetry.map(toRow)).execute();
         for (const row of calls.map(toRow)) {
           const { session, tool, values } = row;

@@ -1,40 +1,55 @@
 /** Records with names: documents, one collection per kind, learnt weights, and answers under idempotency keys. */
-import { type Kysely, sql } from 'kysely';
-import type { AnswerRecord, DocumentRecord, WeightQuery, WeightRecord } from '../store.js';
-import { matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { AnswerRecord, AuditRecord, DocumentRecord, WeightQuery, WeightRecord } from '../store.js';
+import { insertAudit, matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
 
 export type Documents = ReturnType<typeof createSqlDocuments>;
 
+/** Each change can bring its audit entry, which is written in the same transaction, and only where something changed. */
 export function createSqlDocuments(database: Kysely<Tables>, collection: string) {
   const select = (owner?: string, name?: string) =>
     database
       .selectFrom('documents')
       .select(['owner', 'name', 'content', 'updatedAt'])
       .where(matching({ equal: { collection, owner, name } }));
-  const insert = (document: DocumentRecord) =>
-    database.insertInto('documents').values({ collection, ...toRow(document) });
+  const change = (entry: AuditRecord | undefined, work: (on: Transaction<Tables>) => Promise<readonly unknown[]>) =>
+    database.transaction().execute(async (transaction) => {
+      const isChanged = (await work(transaction)).length > 0;
+      if (isChanged && entry) await insertAudit(transaction, [entry]);
+      return isChanged;
+    });
   return {
-    async put(document: DocumentRecord): Promise<void> {
+    async put(document: DocumentRecord, entry?: AuditRecord): Promise<void> {
       const { content, updatedAt } = toRow(document);
-      await insert(document)
-        .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doUpdateSet({ content, updatedAt }))
-        .execute();
+      await change(entry, (on) =>
+        on
+          .insertInto('documents')
+          .values({ collection, ...toRow(document) })
+          .onConflict((conflict) =>
+            conflict.columns(['collection', 'owner', 'name']).doUpdateSet({ content, updatedAt }),
+          )
+          .returning('name')
+          .execute(),
+      );
     },
 
     /** Compare and set: false where the stored one is not `before`. `before` undefined: none may exist. */
-    async replace(document: DocumentRecord, before: DocumentRecord | undefined): Promise<boolean> {
+    replace(document: DocumentRecord, before: DocumentRecord | undefined, entry?: AuditRecord): Promise<boolean> {
       const { content, updatedAt } = toRow(document);
-      const written = await (before
-        ? database
-            .updateTable('documents')
-            .set({ content, updatedAt })
-            .where(matching({ equal: { collection, ...toRow(before) } }))
-            .returning('name')
-        : insert(document)
-            .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
-            .returning('name')
-      ).execute();
-      return written.length > 0;
+      return change(entry, (on) =>
+        (before
+          ? on
+              .updateTable('documents')
+              .set({ content, updatedAt })
+              .where(matching({ equal: { collection, ...toRow(before) } }))
+              .returning('name')
+          : on
+              .insertInto('documents')
+              .values({ collection, ...toRow(document) })
+              .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
+              .returning('name')
+        ).execute(),
+      );
     },
 
     async get(owner: string, name: string): Promise<DocumentRecord | undefined> {
@@ -49,13 +64,14 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
     },
 
     /** False when there was none. */
-    async remove(owner: string, name: string): Promise<boolean> {
-      const removed = await database
-        .deleteFrom('documents')
-        .where(matching({ equal: { collection, owner, name } }))
-        .returning('name')
-        .execute();
-      return removed.length > 0;
+    remove(owner: string, name: string, entry?: AuditRecord): Promise<boolean> {
+      return change(entry, (on) =>
+        on
+          .deleteFrom('documents')
+          .where(matching({ equal: { collection, owner, name } }))
+          .returning('name')
+          .execute(),
+      );
     },
   };
 }

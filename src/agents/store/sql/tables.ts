@@ -89,6 +89,10 @@ export function toApproval({ grantedHash: _, ...row }: Tables['approvals']): App
 /** Locks the user's counts until the transaction ends. */
 export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
 
+export async function insertAudit(transaction: Transaction<Tables>, entries: readonly AuditRecord[]): Promise<void> {
+  if (entries.length > 0) await transaction.insertInto('audit').values(entries.map(toRow)).execute();
+}
+
 export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
