@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
-import { isObject } from '../core/catalog/schema/json.js';
+import { leavesOf } from '../core/catalog/schema/json.js';
 import { createScope } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
@@ -149,17 +149,13 @@ function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[]
   const hidden = createMasking(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
-    placesOf(given).map(
-      (path) => `${id}.arguments.${path}: is secret and not kept; make it an input, "\${input.NAME}"`,
-    ),
+    leavesOf(given)
+      .filter(({ value }) => value === MASK)
+      .map(
+        ({ path }) => `${id}.arguments.${path.join('.')}: is secret and not kept; make it an input, "\${input.NAME}"`,
+      ),
   );
   return [...inputs.map(([name]) => `inputs.${name}.value: is secret and not kept; leave it out`), ...inSteps];
-}
-
-function placesOf(value: unknown, path: readonly string[] = []): string[] {
-  if (value === MASK) return [path.join('.')];
-  if (!Array.isArray(value) && !isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, part]) => placesOf(part, [...path, key]));
 }
 
 function unusable(issues: readonly string[]): WinnowError {

@@ -3,7 +3,7 @@
  * run asks again for those that later steps need.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isContainer, isObject } from '../../core/catalog/schema/json.js';
+import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
@@ -139,19 +139,19 @@ function maskFields(value: unknown, secret: ReadonlySet<string>): unknown {
   return Object.fromEntries(fields);
 }
 
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return findReferences(value, ROOTS).length > 0 ? [] : [value];
-  if (typeof value === 'number') return [String(value)];
-  return isContainer(value) ? Object.values(value).flatMap(textsIn) : [];
+function textsIn(given: unknown): string[] {
+  return leavesOf(given).flatMap(({ value }) => {
+    if (typeof value === 'string') return findReferences(value, ROOTS).length > 0 ? [] : [value];
+    return typeof value === 'number' ? [String(value)] : [];
+  });
 }
 
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
-  // Numbers are masked only as a whole.
-  if (typeof value === 'number') return map(String(value)) === MASK ? MASK : value;
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, map)]));
+function mapTexts(given: unknown, map: (text: string) => string): unknown {
+  return mapLeaves(given, (value) => {
+    if (typeof value === 'string') return map(value);
+    // Numbers are masked only as a whole.
+    return typeof value === 'number' && map(String(value)) === MASK ? MASK : value;
+  });
 }
 
 function keepReferences(given: unknown, masked: unknown, roots: readonly Root[]): unknown {
