@@ -49,28 +49,15 @@ interface DefinitionsParts {
   clock?: (() => Date) | undefined;
 }
 
-export interface Definitions {
-  /** Without the tools that wait, as of the last `refresh` or `accept`. */
-  catalog(): Catalog;
-  /** The tools that wait, in the order of the catalogue, with the findings of a scan of their texts. */
-  held(): Promise<readonly HeldTool[]>;
-  /**
-   * @param ids of the reviewed definitions; a changed definition has a new id. Default: all that wait, unseen
-   * @returns the names of the accepted tools
-   * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
-   */
-  accept(ids: readonly string[] | undefined, by?: string): Promise<string[]>;
-  /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
-}
-
 interface Reviewed {
   readonly catalog: Catalog;
   readonly held: readonly { readonly tool: Tool; readonly shown: Omit<HeldTool, 'flags'> }[];
   readonly issues: readonly EntryIssue[];
 }
 
-export function createDefinitions(parts: DefinitionsParts): Definitions {
+export type Definitions = ReturnType<typeof createDefinitions>;
+
+export function createDefinitions(parts: DefinitionsParts) {
   const { base, store, reviewNew = false, onIssue, onFirst, clock = () => new Date() } = parts;
   const merged = createMergedDocuments<Reviewed>({ base, list: listAccepted, merge: review, onIssue });
 
@@ -91,9 +78,11 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
   }
 
   return {
+    /** Without the tools that wait, as of the last `refresh` or `accept`. */
     catalog: () => merged.current().catalog,
 
-    async held() {
+    /** The tools that wait, in the order of the catalogue, with the findings of a scan of their texts. */
+    async held(): Promise<HeldTool[]> {
       const { held } = merged.current();
       const flags = await scanSlowly(
         held.map(({ tool }) => tool),
@@ -102,7 +91,12 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       return held.map(({ shown, tool }) => ({ ...shown, flags: [...(flags.get(tool) ?? [])] }));
     },
 
-    async accept(ids, by) {
+    /**
+     * @param ids of the reviewed definitions; a changed definition has a new id. Default: all that wait, unseen
+     * @returns the names of the accepted tools
+     * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
+     */
+    async accept(ids: readonly string[] | undefined, by?: string): Promise<string[]> {
       const waiting = new Map(merged.current().held.map(({ tool, shown }) => [shown.id, tool]));
       const asked = (ids ?? [...waiting.keys()]).map((id) => waiting.get(id) ?? nothingSeen(id));
       for (const tool of asked) {
@@ -114,6 +108,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       return asked.map(({ name }) => name);
     },
 
+    /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
     refresh: merged.refresh,
   };
 }

@@ -44,7 +44,7 @@ export const ruleListSchema = z.object({
 });
 export type RuleList = z.infer<typeof ruleListSchema>;
 
-export interface PutOptions {
+interface PutOptions {
   /** The name from the URL; the rule itself may then omit it. */
   name?: string | undefined;
   /** Who changes it, for the audit. */
@@ -61,27 +61,20 @@ interface KeptRulesParts {
   clock?: (() => Date) | undefined;
 }
 
-export interface KeptRules {
-  /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */
-  inForce(): readonly Rule[];
-  /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
-  /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
-  put(rule: unknown, options?: PutOptions): Promise<ListedRule>;
-  list(): RuleList;
-  /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
-  remove(name: string, by?: string): Promise<void>;
-}
+export type KeptRules = ReturnType<typeof createKeptRules>;
 
-export function createKeptRules(parts: KeptRulesParts): KeptRules {
+export function createKeptRules(parts: KeptRulesParts) {
   const { base, store, onIssue, clock = () => new Date() } = parts;
   const merged = createMergedDocuments({ base, list: () => store.list(OWNER), merge: mergeRules, onIssue });
 
   return {
-    inForce: () => merged.current().inForce,
+    /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */
+    inForce: (): readonly Rule[] => merged.current().inForce,
+    /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
     refresh: merged.refresh,
 
-    async put(entry, { name: address, by } = {}) {
+    /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
+    async put(entry: unknown, { name: address, by }: PutOptions = {}): Promise<ListedRule> {
       const parsed = parse(keptRuleSchema, address === undefined ? entry : withName(entry, address), { root: 'rule' });
       if (!parsed.ok) throw unusable(...parsed.issues);
       const rule = parsed.value;
@@ -104,9 +97,10 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
       return merged.current().listed(rule, updatedAt);
     },
 
-    list: () => merged.current().list,
+    list: (): RuleList => merged.current().list,
 
-    async remove(name, by) {
+    /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
+    async remove(name: string, by?: string): Promise<void> {
       const entry = { event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) } as const;
       if (!(await store.remove(OWNER, name, { ...entry, at: clock().toISOString() }))) {
         const isOfCatalog = base().rules.some((rule) => rule.name === name);
