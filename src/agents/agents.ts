@@ -126,7 +126,7 @@ export interface Agents {
  */
 export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
   const { clock, options, onUnusableWeights: onUnusable } = parts;
-  const audit = createAuditWriter({ journal: store.journal, clock });
+  const audit = createAuditWriter(store.journal, clock);
   const changes = createToolChanges();
   const { rates = createRateLimiter() } = parts;
   const quotas = parseQuotas(options?.quotas);

@@ -201,16 +201,9 @@ function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<Ab
 
 // Entries of the audit that belong to no session: what operators and users changed.
 
-interface AuditWriterParts {
-  journal: Journal;
-  /** Default: the system clock. */
-  clock?: (() => Date) | undefined;
-}
-
 export type WriteAudit = (entry: BareEntry) => Promise<void>;
 
 /** @returns a function that throws WinnowError `store_failed` */
-export function createAuditWriter({ journal, clock = () => new Date() }: AuditWriterParts): WriteAudit {
-  const ledger = createLedger({ journal, clock });
-  return (entry) => ledger.write({ audit: [entry] });
+export function createAuditWriter(journal: Journal, clock = () => new Date()): WriteAudit {
+  return (entry) => journal.append({ audit: [{ ...entry, at: clock().toISOString() }] });
 }

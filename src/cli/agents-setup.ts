@@ -81,7 +81,7 @@ async function putTogether(
   { store, policy, rates, rerank }: Pick<AgentsParts, 'store' | 'policy' | 'rates' | 'rerank'>,
 ) {
   const { config, logger, plannerOf } = setup;
-  const audit = createAuditWriter({ journal: store.journal });
+  const audit = createAuditWriter(store.journal);
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const definitions = createDefinitions({

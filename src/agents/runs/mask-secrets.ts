@@ -42,16 +42,8 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 
-interface Masking {
-  /** Leaves references, which are no secrets and which the run needs. */
-  plan(plan: ParsedPlan): ParsedPlan;
-  /** @param isLoop the output is the list of its items' outputs. Default: false */
-  state(state: StepState, tool: string, isLoop?: boolean): StepState;
-  value(value: unknown, tool: string): unknown;
-}
-
 /** Masks each secret found everywhere in the run: in echoes, and in arguments of later steps. */
-export function createMasking(secretsOf: SecretsOf): Masking {
+export function createMasking(secretsOf: SecretsOf) {
   const secrets = new Set<string>();
 
   function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
@@ -105,13 +97,15 @@ export function createMasking(secretsOf: SecretsOf): Masking {
   }
 
   return {
-    value: (value, tool) => hide(value, tool, 'output'),
-    plan(plan) {
+    value: (value: unknown, tool: string) => hide(value, tool, 'output'),
+    /** Leaves references, which are no secrets and which the run needs. */
+    plan(plan: ParsedPlan): ParsedPlan {
       // First, since steps may contain values of inputs.
       const inputs = hideInputs(plan);
       return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
     },
-    state(state, tool, isLoop = false) {
+    /** @param isLoop the output is the list of its items' outputs. Default: false */
+    state(state: StepState, tool: string, isLoop = false): StepState {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
       const marked = {
