@@ -28,7 +28,7 @@ import type { SandboxLimitsInput } from './sandbox/limits.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createDiscovery, type DiscoveryParts } from './search/discovery.js';
 import { createDownServers, type DownServersParts } from './search/down-servers.js';
-import type { Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
 import type { Metrics, MetricsOptions } from './telemetry/metrics.js';
 import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReportQuery } from './telemetry/rates.js';
 
@@ -126,15 +126,15 @@ export interface Agents {
  */
 export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
   const { clock, options, onUnusableWeights: onUnusable } = parts;
-  const audit = createAuditWriter({ journal: store.journal, clock });
+  const audit = createAuditWriter(store.journal, clock);
   const changes = createToolChanges();
   const { rates = createRateLimiter() } = parts;
   const quotas = parseQuotas(options?.quotas);
   const inBudget = createTokenBudget(rates, quotas.modelTokens);
   const sandbox = createSandbox({ executors, limits: parts.limits, rates });
   const privateTools =
-    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
-  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, audit, clock });
+    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, clock });
+  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, clock });
   const { catalog } = privateTools;
   const adaptation = createAdaptation({
     store: store.weights,
@@ -201,7 +201,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   }
 
   const { definitions } = parts;
-  const keptPlans = createKeptPlans({ catalog, store: store.plans, policy: policy.current, audit, clock });
+  const keptPlans = createKeptPlans({ catalog, store: store.plans, policy: policy.current, clock });
   return {
     router,
     catalog,

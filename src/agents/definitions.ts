@@ -15,9 +15,9 @@ import { oncePer } from '../core/kept.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { differencesOf } from './argument-sources.js';
 import { destinationOf } from './calls/definition.js';
-import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** All that models and people see of a tool, and where its calls go. */
 const definitionSchema = z.record(z.string(), z.unknown());
@@ -45,24 +45,8 @@ interface DefinitionsParts {
   onIssue?: ((issue: EntryIssue) => void) | undefined;
   /** Called with a source whose tools were accepted because it is seen for the first time. Default: not reported. */
   onFirst?: ((origin: string, tools: number) => void) | undefined;
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
-}
-
-export interface Definitions {
-  /** Without the tools that wait, as of the last `refresh` or `accept`. */
-  catalog(): Catalog;
-  /** The tools that wait, in the order of the catalogue, with the findings of a scan of their texts. */
-  held(): Promise<readonly HeldTool[]>;
-  /**
-   * @param ids of the reviewed definitions; a changed definition has a new id. Default: all that wait, unseen
-   * @returns the names of the accepted tools
-   * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
-   */
-  accept(ids: readonly string[] | undefined, by?: string): Promise<string[]>;
-  /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
 }
 
 interface Reviewed {
@@ -71,8 +55,10 @@ interface Reviewed {
   readonly issues: readonly EntryIssue[];
 }
 
-export function createDefinitions(parts: DefinitionsParts): Definitions {
-  const { base, store, reviewNew = false, onIssue, onFirst, audit, clock = () => new Date() } = parts;
+export type Definitions = ReturnType<typeof createDefinitions>;
+
+export function createDefinitions(parts: DefinitionsParts) {
+  const { base, store, reviewNew = false, onIssue, onFirst, clock = () => new Date() } = parts;
   const merged = createMergedDocuments<Reviewed>({ base, list: listAccepted, merge: review, onIssue });
 
   function toDocument(tool: Tool): DocumentRecord {
@@ -92,9 +78,11 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
   }
 
   return {
+    /** Without the tools that wait, as of the last `refresh` or `accept`. */
     catalog: () => merged.current().catalog,
 
-    async held() {
+    /** The tools that wait, in the order of the catalogue, with the findings of a scan of their texts. */
+    async held(): Promise<HeldTool[]> {
       const { held } = merged.current();
       const flags = await scanSlowly(
         held.map(({ tool }) => tool),
@@ -103,17 +91,24 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       return held.map(({ shown, tool }) => ({ ...shown, flags: [...(flags.get(tool) ?? [])] }));
     },
 
-    async accept(ids, by) {
+    /**
+     * @param ids of the reviewed definitions; a changed definition has a new id. Default: all that wait, unseen
+     * @returns the names of the accepted tools
+     * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
+     */
+    async accept(ids: readonly string[] | undefined, by?: string): Promise<string[]> {
       const waiting = new Map(merged.current().held.map(({ tool, shown }) => [shown.id, tool]));
       const asked = (ids ?? [...waiting.keys()]).map((id) => waiting.get(id) ?? nothingSeen(id));
       for (const tool of asked) {
-        await store.put(toDocument(tool));
-        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name });
+        const document = toDocument(tool);
+        const entry = { event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name } as const;
+        await store.put(document, { ...entry, at: document.updatedAt });
       }
       await merged.refresh();
       return asked.map(({ name }) => name);
     },
 
+    /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
     refresh: merged.refresh,
   };
 }

@@ -42,5 +42,5 @@ export { createSandbox, type Sandbox, type SandboxParts } from './sandbox/sandbo
 export { createDiscovery, type Discovery, type DiscoveryParts } from './search/discovery.js';
 export { createRerank } from './search/rerank.js';
 export { type OpenOptions, openStore, type StorePlace } from './store/open-store.js';
-export type { Store } from './store/store.js';
+export type { Store } from './store/sql/sql-store.js';
 export { reportTelemetry } from './telemetry/rates.js';

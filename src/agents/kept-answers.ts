@@ -8,10 +8,10 @@ import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createKeyedDigest } from './approvals/canonical-json.js';
 import { overQuota } from './quotas.js';
 import { meaningOf } from './sandbox/failure.js';
-import type { AnswerRecord } from './store/answers.js';
-import type { Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
+import type { AnswerRecord } from './store/store.js';
 
-export interface KeyedRequest {
+interface KeyedRequest {
   /** The owner of the key. Undefined: the operator's own program. */
   owner: string | undefined;
   key: string;
@@ -19,14 +19,6 @@ export interface KeyedRequest {
   request: unknown;
   /** False: it only reads, so a failure leaves its key free. */
   hasEffect: boolean;
-}
-
-export interface KeptAnswers {
-  /**
-   * @throws WinnowError `key_reused`, `conflict` while the first one runs, `outcome_unknown`, `quota_exceeded`,
-   *   `store_failed`, or what the work throws
-   */
-  once(request: KeyedRequest, work: () => Promise<unknown>): Promise<{ answer: unknown; isReplayed: boolean }>;
 }
 
 interface KeptAnswersParts {
@@ -39,11 +31,17 @@ interface KeptAnswersParts {
 /** Milliseconds. A server that works on a request renews its lease after a third of it. */
 const LEASE_MS = 60_000;
 
-export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }: KeptAnswersParts): KeptAnswers {
+export type KeptAnswers = ReturnType<typeof createKeptAnswers>;
+
+export function createKeptAnswers({ store: { answers, keys }, maxBytes, clock }: KeptAnswersParts) {
   const digest = createKeyedDigest(keys);
   const lease = () => new Date(clock().getTime() + LEASE_MS).toISOString();
   return {
-    async once({ owner = '', key, request, hasEffect }, work) {
+    /**
+     * @throws WinnowError `key_reused`, `conflict` while the first one runs, `outcome_unknown`, `quota_exceeded`,
+     *   `store_failed`, or what the work throws
+     */
+    async once({ owner = '', key, request, hasEffect }: KeyedRequest, work: () => Promise<unknown>) {
       const requestHash = (await digest())(request);
       const place = { owner, key: createHash('sha256').update(key).digest('hex') };
       const createdAt = clock().toISOString();

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
-import { isObject } from '../core/catalog/schema/json.js';
+import { leavesOf } from '../core/catalog/schema/json.js';
 import { createScope } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
@@ -14,13 +14,13 @@ import { checkPlan } from '../core/planning/check-plan.js';
 import { MASK } from '../core/secret-forms.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { instantSchema } from './contracts.js';
-import type { WriteAudit } from './ledger.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
 import { createMasking, secretsAmong } from './runs/mask-secrets.js';
 import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** For one user; a larger library belongs in a repository. */
 const MAX_PLANS = 200;
@@ -55,8 +55,6 @@ interface KeptPlansParts {
   store: Documents;
   /** Tools that it hides from a caller count as unknown. Default: it hides nothing. */
   policy?: (() => Policy) | undefined;
-  /** Records each change after the store has it. Default: no audit. */
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -82,13 +80,7 @@ export interface KeptPlans {
  * const plans = createKeptPlans({ catalog: () => catalog, store: store.plans });
  * await plans.keep('ann', { name: 'morning', plan });
  */
-export function createKeptPlans({
-  catalog,
-  store,
-  policy,
-  audit,
-  clock = () => new Date(),
-}: KeptPlansParts): KeptPlans {
+export function createKeptPlans({ catalog, store, policy, clock = () => new Date() }: KeptPlansParts): KeptPlans {
   return {
     async keep(user, input, roles = []) {
       const { name, plan, replaces } = parseInput(keepPlanSchema, input);
@@ -102,9 +94,10 @@ export function createKeptPlans({
       const updatedAt = clock().toISOString();
       const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
       const isCurrent = replaces === (before && parseKept(before).hash);
-      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before)))
+      const reason = `${name} ${kept.hash}`;
+      const entry = { event: 'plan_kept', outcome: 'allowed', user, reason, at: updatedAt } as const;
+      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before, entry)))
         throw conflict(name, before !== undefined);
-      await audit?.({ event: 'plan_kept', outcome: 'allowed', user, reason: `${name} ${kept.hash}` });
       return kept;
     },
 
@@ -117,8 +110,14 @@ export function createKeptPlans({
     list: async (user) => (await store.list(user)).map(parseKept),
 
     async remove(user, name) {
-      if (!(await store.remove(user, name))) throw unknown(name);
-      await audit?.({ event: 'plan_removed', outcome: 'allowed', user, reason: name });
+      const entry = {
+        event: 'plan_removed',
+        outcome: 'allowed',
+        user,
+        reason: name,
+        at: clock().toISOString(),
+      } as const;
+      if (!(await store.remove(user, name, entry))) throw unknown(name);
     },
   };
 }
@@ -150,17 +149,13 @@ function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[]
   const hidden = createMasking(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
   const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
-    placesOf(given).map(
-      (path) => `${id}.arguments.${path}: is secret and not kept; make it an input, "\${input.NAME}"`,
-    ),
+    leavesOf(given)
+      .filter(({ value }) => value === MASK)
+      .map(
+        ({ path }) => `${id}.arguments.${path.join('.')}: is secret and not kept; make it an input, "\${input.NAME}"`,
+      ),
   );
   return [...inputs.map(([name]) => `inputs.${name}.value: is secret and not kept; leave it out`), ...inSteps];
-}
-
-function placesOf(value: unknown, path: readonly string[] = []): string[] {
-  if (value === MASK) return [path.join('.')];
-  if (!Array.isArray(value) && !isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, part]) => placesOf(part, [...path, key]));
 }
 
 function unusable(issues: readonly string[]): WinnowError {

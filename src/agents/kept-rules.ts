@@ -10,9 +10,9 @@ import type { EntryIssue } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
 import { instantSchema } from './contracts.js';
-import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** Each request is matched against all of them; a larger set belongs in a catalogue. */
 export const MAX_KEPT_RULES = 200;
@@ -44,7 +44,7 @@ export const ruleListSchema = z.object({
 });
 export type RuleList = z.infer<typeof ruleListSchema>;
 
-export interface PutOptions {
+interface PutOptions {
   /** The name from the URL; the rule itself may then omit it. */
   name?: string | undefined;
   /** Who changes it, for the audit. */
@@ -57,33 +57,24 @@ interface KeptRulesParts {
   store: Documents;
   /** Called once for each stored rule that is not usable or names a missing tool. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Records each change after the store has it. Default: no audit. */
-  audit?: WriteAudit | undefined;
   /** Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
 
-export interface KeptRules {
-  /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */
-  inForce(): readonly Rule[];
-  /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
-  /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
-  put(rule: unknown, options?: PutOptions): Promise<ListedRule>;
-  list(): RuleList;
-  /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
-  remove(name: string, by?: string): Promise<void>;
-}
+export type KeptRules = ReturnType<typeof createKeptRules>;
 
-export function createKeptRules(parts: KeptRulesParts): KeptRules {
-  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+export function createKeptRules(parts: KeptRulesParts) {
+  const { base, store, onIssue, clock = () => new Date() } = parts;
   const merged = createMergedDocuments({ base, list: () => store.list(OWNER), merge: mergeRules, onIssue });
 
   return {
-    inForce: () => merged.current().inForce,
+    /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */
+    inForce: (): readonly Rule[] => merged.current().inForce,
+    /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
     refresh: merged.refresh,
 
-    async put(entry, { name: address, by } = {}) {
+    /** Replaces a rule of the same name. @throws WinnowError `invalid_request`, `store_failed` */
+    async put(entry: unknown, { name: address, by }: PutOptions = {}): Promise<ListedRule> {
       const parsed = parse(keptRuleSchema, address === undefined ? entry : withName(entry, address), { root: 'rule' });
       if (!parsed.ok) throw unusable(...parsed.issues);
       const rule = parsed.value;
@@ -94,21 +85,28 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
       if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
         throw unusable(`name: ${kept.length} rules are kept, and more are not; remove one first`);
       const updatedAt = clock().toISOString();
-      await store.put({ owner: OWNER, name, content: rule, updatedAt });
-      await audit?.({ event: 'rule_put', outcome: 'allowed', user: by, reason: JSON.stringify(rule) });
+      const audited = {
+        event: 'rule_put',
+        outcome: 'allowed',
+        user: by,
+        reason: JSON.stringify(rule),
+        at: updatedAt,
+      } as const;
+      await store.put({ owner: OWNER, name, content: rule, updatedAt }, audited);
       await merged.refresh();
       return merged.current().listed(rule, updatedAt);
     },
 
-    list: () => merged.current().list,
+    list: (): RuleList => merged.current().list,
 
-    async remove(name, by) {
-      if (!(await store.remove(OWNER, name))) {
+    /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
+    async remove(name: string, by?: string): Promise<void> {
+      const entry = { event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) } as const;
+      if (!(await store.remove(OWNER, name, { ...entry, at: clock().toISOString() }))) {
         const isOfCatalog = base().rules.some((rule) => rule.name === name);
         const advice = isOfCatalog ? ' It comes with the catalogue: change it there.' : '';
         throw new WinnowError('not_found', `No rule "${name.slice(0, MAX_RULE_NAME_CHARACTERS)}" is kept.${advice}`);
       }
-      await audit?.({ event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) });
       await merged.refresh();
     },
   };

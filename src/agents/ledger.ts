@@ -7,21 +7,15 @@ import type { Decision } from './policy/decide.js';
 import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
-import type {
-  AuditRecord,
-  CallRecord,
-  EnablementRecord,
-  EndedWith,
-  Journal,
-  AuditQuery as StoredAuditQuery,
-} from './store/store.js';
+import type { Journal } from './store/sql/journal.js';
+import type { AuditRecord, CallRecord, EnablementRecord, EndedWith } from './store/store.js';
 
 type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
 /** The ledger adds session and turn. */
 type BareEvent = WithoutAbout<TelemetryEvent>;
 
-export interface Entries {
+interface Entries {
   situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
   audit?: readonly BareEntry[];
   telemetry?: readonly BareEvent[];
@@ -30,24 +24,7 @@ export interface Entries {
   isLook?: boolean;
 }
 
-export interface Ledger {
-  /** An entry for a caller that writes it with its own change; a held session start comes first. */
-  toAudit(entry: BareEntry): AuditRecord[];
-  write(entries: Entries): Promise<void>;
-  /** @param isHeld writes it with the first entry that is more than a look. Default: at once */
-  writeBegin(situation: Situation, isHeld?: boolean): Promise<void>;
-  /** Writes nothing where the session start is still held back. */
-  writeEnd(situation: NonNullable<Entries['situation']>, done: EndedWith, reason?: string): Promise<void>;
-  writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
-  writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
-  writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
-  /** Records an approval request that was refused; one that succeeded is recorded with the approval. */
-  writeAsking(situation: Situation, asked: Asked): Promise<void>;
-  writeResult(situation: Situation, passed: Passed, ended: EndedCall): Promise<void>;
-  list(query: StoredAuditQuery): Promise<AuditEntry[]>;
-}
-
-export interface EndedCall {
+interface EndedCall {
   result: CallResult;
   milliseconds: number;
 }
@@ -58,7 +35,9 @@ interface LedgerParts {
   onEvent?: ((event: TelemetryEvent) => void) | undefined;
 }
 
-export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
+export type Ledger = ReturnType<typeof createLedger>;
+
+export function createLedger({ journal, clock, onEvent }: LedgerParts) {
   /** Session -> its start, which is not written yet. */
   const held = new Map<string, BareEntry>();
 
@@ -95,26 +74,33 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
   return {
     write,
 
-    toAudit(entry) {
+    /** An entry for a caller that writes it with its own change; a held session start comes first. */
+    toAudit(entry: BareEntry): AuditRecord[] {
       const at = clock().toISOString();
       return [...takeHeld(entry.session), entry].map((one) => ({ ...one, at }));
     },
 
-    async writeBegin(situation, isHeld = false) {
+    /** @param isHeld writes it with the first entry that is more than a look. Default: at once */
+    async writeBegin(situation: Situation, isHeld = false): Promise<void> {
       const begun: BareEntry = { event: 'session_created', outcome: 'allowed' };
       if (!isHeld) return write({ situation, audit: [begun] });
       const { session, policy } = situation;
       held.set(session.id, { policyVersion: policy.version, ...ownerOf(session), ...begun });
     },
 
-    async writeEnd(situation, { ended, approvals }, reason) {
+    /** Writes nothing where the session start is still held back. */
+    async writeEnd(
+      situation: NonNullable<Entries['situation']>,
+      { ended, approvals }: EndedWith,
+      reason?: string,
+    ): Promise<void> {
       if (takeHeld(situation.session.id).length > 0) return;
       const over = approvals.map((approval) => approvalEntry(approval, 'approval_expired', 'denied'));
       const end: BareEntry = { event: 'session_ended', outcome: 'allowed', reason };
       await write({ situation, audit: [...over, end], telemetry: ended.map(expiredEvent) });
     },
 
-    writeEnabling: (situation, outcomes) =>
+    writeEnabling: (situation: Situation, outcomes: readonly NameOutcome[]) =>
       write({
         situation,
         audit: outcomes.map(({ name, decision, refusal }) => entryOf('enable', { name, decision, refusal })),
@@ -123,7 +109,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
           .map(({ name, via }) => ({ type: 'enable', tool: name, via })),
       }),
 
-    writeDisabling: (situation, { disabled, rejected }) =>
+    writeDisabling: (situation: Situation, { disabled, rejected }: DisableOutput) =>
       write({
         situation,
         audit: [
@@ -135,7 +121,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
         telemetry: disabled.map((tool) => ({ type: 'disable', tool })),
       }),
 
-    async writeGate(situation, judged) {
+    async writeGate(situation: Situation, judged: Passed | Stopped): Promise<void> {
       const { name, decision, argumentsHash, sources, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
       const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, sources, approval };
@@ -147,7 +133,8 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       await write({ situation, audit: [entry], telemetry });
     },
 
-    async writeAsking(situation, { name, decision, argumentsHash, sources, result }) {
+    /** Records an approval request that was refused; one that succeeded is recorded with the approval. */
+    async writeAsking(situation: Situation, { name, decision, argumentsHash, sources, result }: Asked): Promise<void> {
       const refusal = result.ok ? undefined : result;
       await write({
         situation,
@@ -155,7 +142,8 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async writeResult(situation, { name, argumentsHash, sources, toKeep }, { result, milliseconds }) {
+    async writeResult(situation: Situation, passed: Passed, { result, milliseconds }: EndedCall): Promise<void> {
+      const { name, argumentsHash, sources, toKeep } = passed;
       const code = result.ok ? undefined : result.code;
       const about = { tool: name, argumentsHash, sources };
       const failed: BareEntry[] = result.ok
@@ -213,16 +201,9 @@ function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<Ab
 
 // Entries of the audit that belong to no session: what operators and users changed.
 
-interface AuditWriterParts {
-  journal: Journal;
-  /** Default: the system clock. */
-  clock?: (() => Date) | undefined;
-}
-
 export type WriteAudit = (entry: BareEntry) => Promise<void>;
 
 /** @returns a function that throws WinnowError `store_failed` */
-export function createAuditWriter({ journal, clock = () => new Date() }: AuditWriterParts): WriteAudit {
-  const ledger = createLedger({ journal, clock });
-  return (entry) => ledger.write({ audit: [entry] });
+export function createAuditWriter(journal: Journal, clock = () => new Date()): WriteAudit {
+  return (entry) => journal.append({ audit: [{ ...entry, at: clock().toISOString() }] });
 }

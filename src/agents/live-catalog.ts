@@ -42,13 +42,9 @@ interface LiveCatalogParts {
   audit?: WriteAudit | undefined;
 }
 
-export interface LiveCatalog {
-  current(): LoadedCatalog;
-  /** One runs at a time; requests meanwhile share the next one. Throws WinnowError `store_failed` only. */
-  reload(): Promise<CatalogReload>;
-}
+export type LiveCatalog = ReturnType<typeof createLiveCatalog>;
 
-export function createLiveCatalog({ first, load, policy, audit }: LiveCatalogParts): LiveCatalog {
+export function createLiveCatalog({ first, load, policy, audit }: LiveCatalogParts) {
   let current = first;
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<CatalogReload> | undefined;
@@ -70,7 +66,8 @@ export function createLiveCatalog({ first, load, policy, audit }: LiveCatalogPar
 
   return {
     current: () => current,
-    reload() {
+    /** One runs at a time; requests meanwhile share the next one. Throws WinnowError `store_failed` only. */
+    reload(): Promise<CatalogReload> {
       next ??= running.then(() => {
         next = undefined;
         const work = reload();

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
-import type { DocumentRecord } from './store/documents.js';
+import type { DocumentRecord } from './store/store.js';
 
 interface WithIssues {
   readonly issues: readonly EntryIssue[];
@@ -19,16 +19,7 @@ interface MergedDocumentsParts<Merged extends WithIssues> {
   onIssue?: ((issue: EntryIssue) => void) | undefined;
 }
 
-interface MergedDocuments<Merged> {
-  /** State of the last `refresh`; the same object while documents and catalogue are unchanged. */
-  current(): Merged;
-  /** @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
-}
-
-export function createMergedDocuments<Merged extends WithIssues>(
-  parts: MergedDocumentsParts<Merged>,
-): MergedDocuments<Merged> {
+export function createMergedDocuments<Merged extends WithIssues>(parts: MergedDocumentsParts<Merged>) {
   const { base, list, merge, onIssue } = parts;
   const report = reportOnce(onIssue, (issue) => JSON.stringify(issue));
   const readings = { begun: 0, taken: 0 };
@@ -45,9 +36,11 @@ export function createMergedDocuments<Merged extends WithIssues>(
   }
 
   return {
+    /** State of the last `refresh`; the same object while documents and catalogue are unchanged. */
     current,
 
-    async refresh() {
+    /** @throws WinnowError `store_failed` */
+    async refresh(): Promise<void> {
       readings.begun += 1;
       const reading = readings.begun;
       const fresh = await list();

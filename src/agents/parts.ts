@@ -12,7 +12,7 @@ import type { QuotasInput, RetentionInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
 import type { Prepared } from './sandbox/prepare-arguments.js';
 import type { SandboxCall } from './sandbox/sandbox.js';
-import type { Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
 
 /** A session as search and lists see it. They must not find, count or hint at what is not allowed. */
 export interface SessionContext {

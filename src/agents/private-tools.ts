@@ -9,10 +9,10 @@ import { keepUnchanged } from '../core/catalog/load.js';
 import { OWN_PREFIX, parseReading } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
-import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
-import type { DocumentRecord, Documents } from './store/documents.js';
+import type { Documents } from './store/sql/keyed-records.js';
+import type { DocumentRecord } from './store/store.js';
 
 /** An entry as a user may write it; owner and origin are set by the server. */
 export const privateEntrySchema = z
@@ -35,8 +35,6 @@ interface PrivateToolsParts {
   store: Documents;
   /** Called once for each stored entry that is not usable. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
-  /** Records each change after the store has it. Default: no audit. */
-  audit?: WriteAudit | undefined;
   /** Total size of one user's tools, as JSON. Default: that of `quotasSchema`. */
   maxBytes?: number | undefined;
   /** Default: the system clock. */
@@ -66,7 +64,7 @@ export interface PrivateTools {
  * await tools.add('ann', { name: 'standup', toolType: 'skill', instructions: 'Two minutes each.' });
  */
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
-  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const { base, store, onIssue, clock = () => new Date() } = parts;
   const { maxBytes = parseQuotas().privateToolBytes } = parts;
   const merged = createMergedDocuments({ base, list: () => store.list(), merge: mergeWithLast(), onIssue });
   const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
@@ -89,8 +87,11 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
       const bytes = Buffer.byteLength(JSON.stringify(kept));
       if (bytes > maxBytes)
         throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
-      await store.put({ owner: user, name, content: entry, updatedAt: clock().toISOString() });
-      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
+      const at = clock().toISOString();
+      await store.put(
+        { owner: user, name, content: entry, updatedAt: at },
+        { event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name, at },
+      );
       await merged.refresh();
       return { tool, notes };
     },
@@ -102,10 +103,10 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
         .sort((one, other) => (one.name < other.name ? -1 : 1)),
 
     async remove(user, name) {
-      if (!(await store.remove(user, keptName(name)))) {
+      const entry = { event: 'private_tool_removed', outcome: 'allowed', user, tool: shownName(name) } as const;
+      if (!(await store.remove(user, keptName(name), { ...entry, at: clock().toISOString() }))) {
         throw new WinnowError('not_found', `You have added no tool "${name.slice(0, 80)}".`);
       }
-      await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: shownName(name) });
       await merged.refresh();
     },
   };

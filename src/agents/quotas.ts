@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { WinnowError } from '../core/errors.js';
 import { parseOptions } from '../core/parse.js';
-import { PRUNED_KINDS, type PrunedKind, type Store } from './store/store.js';
+import type { Store } from './store/sql/sql-store.js';
+import { PRUNED_KINDS, type PrunedKind } from './store/store.js';
 
 const most = (byDefault: number) => z.int().min(1).max(1_000_000_000).default(byDefault);
 

@@ -81,7 +81,7 @@ async function putTogether(
   { store, policy, rates, rerank }: Pick<AgentsParts, 'store' | 'policy' | 'rates' | 'rerank'>,
 ) {
   const { config, logger, plannerOf } = setup;
-  const audit = createAuditWriter({ journal: store.journal });
+  const audit = createAuditWriter(store.journal);
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const definitions = createDefinitions({
@@ -91,13 +91,12 @@ async function putTogether(
     onIssue,
     onFirst: (origin, tools) =>
       logger.info({ origin, tools }, 'a source seen for the first time: its tools are accepted'),
-    audit,
   });
   const base = definitions.catalog;
   const quotas = parseQuotas(config.quotas);
   const maxBytes = quotas.privateToolBytes;
-  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit, maxBytes });
-  const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
+  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, maxBytes });
+  const rules = createKeptRules({ base, store: store.rules, onIssue });
   // The index is built with accepted definitions and private tools; `agents.refresh` reads the rest.
   await definitions.refresh();
   await privateTools.refresh();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDefinitions } from '../../src/agents/definitions.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import type { Store } from '../../src/agents/store/store.js';
+import type { Store } from '../../src/agents/store/sql/sql-store.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool, ToolEntry } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';

@@ -7,6 +7,7 @@ import type { RunnablePlan } from '../../src/agents/runs/plan-run.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createTool } from '../support/create-tool.js';
+import { auditIn } from './store/records.js';
 
 const text = { type: 'string' };
 const rooms = { type: 'array', items: { $ref: '#/$defs/room' } };
@@ -49,25 +50,23 @@ const withSteps = (...steps: RunnablePlan['steps']): RunnablePlan => ({ ...PLAN,
 
 async function open(policy: PolicyInput = {}) {
   const store = await openStore();
-  const audit: object[] = [];
   const catalog = createCatalog(TOOLS);
   const plans = createKeptPlans({
     catalog: () => catalog,
     store: store.plans,
     policy: () => createPolicy(policy),
-    audit: async (entry) => void audit.push(entry),
     clock: () => new Date('2026-11-25T10:00:00Z'),
   });
   const keep = (
     plan: RunnablePlan,
     { user = 'ann', name = 'morning', replaces }: { user?: string; name?: string; replaces?: string } = {},
   ) => plans.keep(user, { name, plan, replaces });
-  return { plans, keep, audit };
+  return { plans, keep, store };
 }
 
 describe('a kept plan', () => {
   it('is found again by its user alone, and has the hash of what it says', async () => {
-    const { plans, keep, audit } = await open();
+    const { plans, keep, store } = await open();
     const kept = await keep(PLAN);
     expect(kept).toMatchObject({ name: 'morning', updatedAt: '2026-11-25T10:00:00.000Z' });
     expect(await plans.get('ann', 'morning')).toEqual(kept);
@@ -81,6 +80,13 @@ describe('a kept plan', () => {
     }
     await plans.remove('ann', 'morning');
     await expect(plans.get('ann', 'morning')).rejects.toMatchObject({ code: 'not_found' });
+    const audit = await auditIn(store);
+    expect(audit).toMatchObject([
+      { event: 'plan_kept', reason: `morning ${kept.hash}` },
+      { event: 'plan_kept', reason: `again ${kept.hash}` },
+      { event: 'plan_kept' },
+      { event: 'plan_removed' },
+    ]);
     expect(audit.at(-1)).toEqual({ event: 'plan_removed', outcome: 'allowed', user: 'ann', reason: 'morning' });
   });
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createKeptRules, type KeptRules, MAX_KEPT_RULES } from '../../src/agents/kept-rules.js';
 import { createLiveCatalog } from '../../src/agents/live-catalog.js';
 import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.js';
-import type { Documents } from '../../src/agents/store/documents.js';
 import { openStore } from '../../src/agents/store/open-store.js';
+import type { Documents } from '../../src/agents/store/sql/keyed-records.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
 import type { Rule } from '../../src/core/catalog/rule.js';
@@ -15,6 +15,7 @@ import { makeTool, namesOf, naming, TOOLS } from '../core/selection/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { holdFirstList } from '../support/hold-first-list.js';
 import { createScriptedModel } from '../support/scripted-model.js';
+import { auditIn } from './store/records.js';
 
 describe('rules that are kept', () => {
   const OWN: Rule = { name: 'mail-first', when: { intent: 'office' }, first: ['read_mail'] };
@@ -28,23 +29,22 @@ describe('rules that are kept', () => {
     rules?: readonly Rule[];
     tools?: Catalog['tools'];
   } = {}) {
-    const { rules: store } = await openStore();
+    const whole = await openStore();
+    const { rules: store } = whole;
     const issues: EntryIssue[] = [];
-    const audit: object[] = [];
     let catalog = createCatalog(tools, { rules });
     const make = (more: { store?: Documents } = {}) =>
       createKeptRules({
         base: () => catalog,
         store,
         onIssue: (issue) => issues.push(issue),
-        audit: async (entry) => void audit.push(entry),
         clock: () => new Date('2026-11-22T10:00:00Z'),
         ...more,
       });
     const reload = (next: Catalog) => {
       catalog = next;
     };
-    return { store, issues, audit, reload, catalog, make, kept: make(), other: make() };
+    return { store, issues, audit: () => auditIn(whole), reload, catalog, make, kept: make(), other: make() };
   }
 
   const inForce = (kept: KeptRules) => kept.inForce().map(({ name }) => name);
@@ -99,7 +99,7 @@ describe('rules that are kept', () => {
       const { kept, audit } = await together();
       await kept.put(COFFEE, { by: 'olga' });
       await kept.remove('coffee', 'olga');
-      expect(audit).toEqual([
+      expect(await audit()).toEqual([
         { event: 'rule_put', outcome: 'allowed', user: 'olga', reason: JSON.stringify(COFFEE) },
         { event: 'rule_removed', outcome: 'allowed', user: 'olga', reason: '{"name":"coffee"}' },
       ]);
@@ -127,7 +127,7 @@ describe('rules that are kept', () => {
         message: expect.stringMatching(/^The rule is not usable: /u),
         issues: expect.arrayContaining([expect.stringContaining(issue)]),
       });
-      expect([await store.list(), audit]).toEqual([[], []]);
+      expect([await store.list(), await audit()]).toEqual([[], []]);
     });
 
     it('has the name of its address, or says none', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/agents/private-tools.js';
-import type { Documents } from '../../src/agents/store/documents.js';
 import { openStore } from '../../src/agents/store/open-store.js';
+import type { Documents } from '../../src/agents/store/sql/keyed-records.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import type { EntryIssue } from '../../src/core/catalog/tool.js';

@@ -7,7 +7,7 @@ import { fixedPolicy, type PolicySource } from '../../src/agents/policy/policy-f
 import type { TelemetryEvent } from '../../src/agents/records.js';
 import { createRouter, type Router } from '../../src/agents/router.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import type { Store } from '../../src/agents/store/store.js';
+import type { Store } from '../../src/agents/store/sql/sql-store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool } from '../../src/core/catalog/tool.js';
 import { validatorFor } from '../../src/core/catalog/validate.js';

@@ -1,4 +1,4 @@
-import type { Documents } from '../../src/agents/store/documents.js';
+import type { Documents } from '../../src/agents/store/sql/keyed-records.js';
 
 /** The store, with a first reading that comes in only after `release`. */
 export function holdFirstList(store: Documents): { held: Documents; release: () => void } {

@@ -9,7 +9,7 @@ import type { Learnt } from '../../core/search/rank.js';
 import { isSameIdentity } from '../approvals/deciding.js';
 import type { WriteAudit } from '../ledger.js';
 import type { BareEntry, TelemetryEvent } from '../records.js';
-import type { Weights } from '../store/store.js';
+import type { Weights } from '../store/sql/keyed-records.js';
 import {
   type EntryName,
   explainEntry,
@@ -58,51 +58,35 @@ interface AdaptationParts {
   clock?: (() => Date) | undefined;
 }
 
-/** Each throws `store_failed`. `learntFor` and `alwaysOn` reflect the last `refresh`, `learn` or decision. */
-export interface Adaptation {
-  /** Adjustments for ranking. Undefined: switched off, or nothing was learnt for the caller. */
-  learntFor(who: { user?: string | undefined; project?: string | undefined }): Learnt | undefined;
-  /** Tools that were approved as always on for a person. */
-  alwaysOn(user: string): readonly string[];
-  /** Learns from the use in the window; call it periodically. Switched off, it learns nothing. */
-  learn(): Promise<{ entries: number }>;
-  /** Reads what other processes have learnt or decided. */
-  refresh(): Promise<void>;
-  list(query?: LearntQuery): Promise<LearntEntry[]>;
-  /** Finds an entry by its `idOfEntry`. @throws WinnowError `not_found` */
-  find(id: string): Promise<LearntEntry>;
-  /**
-   * @param by never the person from whose use it comes
-   * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or `by` is that person
-   */
-  approve(name: EntryName, by: string): Promise<LearntEntry>;
-  /** Removes its effect, and prevents that it is learnt again. @throws WinnowError `not_found` */
-  revert(name: EntryName, by: string): Promise<LearntEntry>;
-  /** Deletes it with its decision: it may be learnt again. @throws WinnowError `not_found` */
-  remove(name: EntryName, by: string): Promise<void>;
-}
-
 const DAY_MS = 86_400_000;
 
-/** @throws WinnowError `invalid_option` */
-export function createAdaptation(parts: AdaptationParts): Adaptation {
+export type Adaptation = ReturnType<typeof createAdaptation>;
+
+/**
+ * Each method throws `store_failed`. `learntFor` and `alwaysOn` reflect the last `refresh`, `learn` or decision.
+ * @throws WinnowError `invalid_option`
+ */
+export function createAdaptation(parts: AdaptationParts) {
   const { store, events, audit, onAlwaysOn, clock = () => new Date() } = parts;
   const options = parseOptions(adaptationOptionsSchema, parts.options ?? {}, 'adaptation');
   let bySubject = new Map<string, LearntEntry[]>();
 
   return {
-    learntFor({ user, project }) {
+    /** Adjustments for ranking. Undefined: switched off, or nothing was learnt for the caller. */
+    learntFor({ user, project }: { user?: string | undefined; project?: string | undefined }): Learnt | undefined {
       if (!options.enabled) return undefined;
       const entries = subjectsOf(user, project).flatMap((subject) => bySubject.get(subject) ?? []);
       return entries.length === 0 ? undefined : createLearntRanking(entries, decaying());
     },
 
-    alwaysOn: (user) =>
+    /** Tools that were approved as always on for a person. */
+    alwaysOn: (user: string): readonly string[] =>
       options.enabled
         ? (bySubject.get(`person\n${user}`) ?? []).filter(({ kind }) => kind === 'always_on').map(({ key }) => key)
         : [],
 
-    async learn() {
+    /** Learns from the use in the window; call it periodically. Switched off, it learns nothing. */
+    async learn(): Promise<{ entries: number }> {
       if (!options.enabled) return { entries: 0 };
       const fresh = await learnFromUse();
       const known = new Map((await store.list()).map((entry) => [nameOfEntry(entry), entry]));
@@ -116,16 +100,22 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
       return { entries: changed.length };
     },
 
+    /** Reads what other processes have learnt or decided. */
     refresh,
-    list: (query) => store.list(query),
+    list: (query?: LearntQuery) => store.list(query),
 
-    async find(id) {
+    /** Finds an entry by its `idOfEntry`. @throws WinnowError `not_found` */
+    async find(id: string): Promise<LearntEntry> {
       const entry = (await store.list()).find((one) => idOfEntry(one) === id);
       if (entry) return entry;
       throw unknownEntry(`under the id "${id.slice(0, 80)}"`);
     },
 
-    async approve(name, by) {
+    /**
+     * @param by never the person from whose use it comes
+     * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or `by` is that person
+     */
+    async approve(name: EntryName, by: string): Promise<LearntEntry> {
       const entry = await entryOf(name);
       if (entry.state !== 'proposed')
         throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
@@ -137,9 +127,11 @@ export function createAdaptation(parts: AdaptationParts): Adaptation {
       return decide(entry, 'active', by);
     },
 
-    revert: async (name, by) => decide(await entryOf(name), 'reverted', by),
+    /** Removes its effect, and prevents that it is learnt again. @throws WinnowError `not_found` */
+    revert: async (name: EntryName, by: string) => decide(await entryOf(name), 'reverted', by),
 
-    async remove(name, by) {
+    /** Deletes it with its decision: it may be learnt again. @throws WinnowError `not_found` */
+    async remove(name: EntryName, by: string): Promise<void> {
       const entry = await entryOf(name);
       await record('learnt_removed', entry, by);
       const { level, subject, kind, key } = entry;

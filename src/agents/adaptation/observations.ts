@@ -24,14 +24,12 @@ const MAX_MISSED = 3;
 export function createObserver(onObservation: (observation: Observation) => void) {
   const missed = new Map<string, SearchEvent[]>();
   const waiting = new Map<string, SearchEvent[]>();
-  const follower = createSearchFollower({
-    onOutcome(search, outcome) {
-      const { session, turn } = search;
-      const before = (missed.get(session) ?? []).filter((one) => one.turn === turn);
-      missed.delete(session);
-      if (outcome.kind === 'again') missed.set(session, [...before, search].slice(-MAX_MISSED));
-      if (outcome.kind === 'used') waiting.set(`${session}\n${outcome.tool}`, [...before, search]);
-    },
+  const follower = createSearchFollower((search, outcome) => {
+    const { session, turn } = search;
+    const before = (missed.get(session) ?? []).filter((one) => one.turn === turn);
+    missed.delete(session);
+    if (outcome.kind === 'again') missed.set(session, [...before, search].slice(-MAX_MISSED));
+    if (outcome.kind === 'used') waiting.set(`${session}\n${outcome.tool}`, [...before, search]);
   });
   return {
     observe(event: TelemetryEvent): void {

@@ -24,7 +24,8 @@ import {
   type RefuseInput,
   refuseInputSchema,
 } from '../records.js';
-import type { ApprovalRecord, AuditRecord, GrantedArguments, Approvals as StoredApprovals } from '../store/store.js';
+import type { Approvals as StoredApprovals } from '../store/sql/approvals.js';
+import type { ApprovalRecord, AuditRecord, GrantedArguments } from '../store/store.js';
 import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
 import {
   type CallRefused,
@@ -68,31 +69,6 @@ export interface PlanGrant {
 /** Edited arguments as they would be granted, or why they can't be. */
 export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<PreparedArguments, { ok: false }>;
 
-export interface Approvals {
-  /** Lets an approved call pass; otherwise requests its approval. @param id of the approval to use */
-  pass(request: ApprovalRequest, id?: string): Promise<Passed>;
-  /** Undoes a use whose call has not run, so that it may be used again. */
-  giveBack(id: string): Promise<void>;
-  /**
-   * Whether the approval of the plan, used by the run that makes this call, shows exactly this call as that step.
-   * @param versionOf version of the current policy and of the named tools
-   */
-  covers(request: ApprovalRequest, grant: PlanGrant, versionOf: (tools: readonly string[]) => string): Promise<boolean>;
-  /** Requests approval in advance, or finds an open request for the same call; uses nothing up. */
-  ask(request: ApprovalRequest): Promise<ApprovalOutput>;
-  /** @throws WinnowError `invalid_request` */
-  grant(id: string, input: GrantInput, channel?: PersonChannel): Promise<ApprovalOutput>;
-  /** @throws WinnowError `invalid_request` */
-  refuse(id: string, input: RefuseInput, channel?: PersonChannel): Promise<ApprovalOutput>;
-  /** Whether the policy lets askers decide in person, through a channel that reaches them. */
-  isSelfAllowed(): boolean;
-  get(id: string): Promise<Approval | undefined>;
-  /** Newest first; expired ones are marked so. @throws WinnowError `invalid_request` */
-  list(query?: ApprovalQuery): Promise<Approval[]>;
-  /** Marks expired approvals. */
-  sweep(): Promise<void>;
-}
-
 interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
@@ -104,12 +80,15 @@ interface ApprovalParts {
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
 }
 
-export function createApprovals({ store, policy, clock, quotas, toAudit, edit }: ApprovalParts): Approvals {
+export type Approvals = ReturnType<typeof createApprovals>;
+
+export function createApprovals({ store, policy, clock, quotas, toAudit, edit }: ApprovalParts) {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
   return {
-    async pass(request, id) {
+    /** Lets an approved call pass; otherwise requests its approval. @param id of the approval to use */
+    async pass(request: ApprovalRequest, id?: string): Promise<Passed> {
       const { user } = request;
       if (user === undefined) return withoutUser();
       // What has been seen as expired stays so, even if the clock is set back.
@@ -125,9 +104,18 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
       return refuseMisfit(approval, request) ?? use(approval);
     },
 
+    /** Undoes a use whose call has not run, so that it may be used again. */
     giveBack: store.giveBack,
 
-    async covers({ session, tool, argumentsHash }, { approval: id, step }, versionOf) {
+    /**
+     * Whether the approval of the plan, used by the run that makes this call, shows exactly this call as that step.
+     * @param versionOf version of the current policy and of the named tools
+     */
+    async covers(
+      { session, tool, argumentsHash }: ApprovalRequest,
+      { approval: id, step }: PlanGrant,
+      versionOf: (tools: readonly string[]) => string,
+    ): Promise<boolean> {
       const approval = await store.get(id);
       const plan = approvedPlanSchema.safeParse(approval?.plan).data;
       if (!approval || !plan || approval.session !== session || approval.state !== 'used') return false;
@@ -136,30 +124,36 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
       return plan.steps.some((one) => one.id === step && one.tool === tool && one.argumentsHash === argumentsHash);
     },
 
-    async ask(request) {
+    /** Requests approval in advance, or finds an open request for the same call; uses nothing up. */
+    async ask(request: ApprovalRequest): Promise<ApprovalOutput> {
       const { user } = request;
       if (user === undefined) return withoutUser();
       const opened = await open(request, user);
       return 'ok' in opened ? opened : { ok: true, approval: await review(opened.approval) };
     },
 
-    grant: async (id, input, channel) =>
+    /** @throws WinnowError `invalid_request` */
+    grant: async (id: string, input: GrantInput, channel?: PersonChannel) =>
       decide(id, { ...parseInput(grantInputSchema, input), state: 'granted', channel }),
-    refuse: async (id, input, channel) =>
+    /** @throws WinnowError `invalid_request` */
+    refuse: async (id: string, input: RefuseInput, channel?: PersonChannel) =>
       decide(id, { ...parseInput(refuseInputSchema, input), grant: 'once', state: 'refused', channel }),
+    /** Whether the policy lets askers decide in person, through a channel that reaches them. */
     isSelfAllowed: () => policy().settings.approvals.self === 'ask',
 
-    async get(id) {
+    async get(id: string): Promise<Approval | undefined> {
       await sweep();
       const approval = await store.get(id);
       return approval && review(approval);
     },
 
-    async list(query = {}) {
+    /** Newest first; expired ones are marked so. @throws WinnowError `invalid_request` */
+    async list(query: ApprovalQuery = {}): Promise<Approval[]> {
       await sweep();
       return Promise.all((await store.list(parseInput(approvalQuerySchema, query))).map(review));
     },
 
+    /** Marks expired approvals. */
     sweep,
   };
 

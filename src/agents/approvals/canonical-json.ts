@@ -5,7 +5,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { WinnowError } from '../../core/errors.js';
 import { createOpening } from '../../core/kept.js';
-import type { Documents } from '../store/documents.js';
+import type { Documents } from '../store/sql/keyed-records.js';
 
 const MAX_DEPTH = 200;
 

@@ -14,7 +14,8 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput } from '../records.js';
 import type { CallFailure } from '../sandbox/failure.js';
 import type { Situation } from '../sessions/situation.js';
-import type { ApprovalRecord, Store } from '../store/store.js';
+import type { Store } from '../store/sql/sql-store.js';
+import type { ApprovalRecord } from '../store/store.js';
 import { definitionOf, destinationOf, planDefinitionOf } from './definition.js';
 import { hideSecrets } from './hide-secrets.js';
 import { type KeptSecrets, keepSecrets } from './keep-secrets.js';
@@ -55,7 +56,7 @@ export type Stopped = Judged & { readonly ok: false; readonly result: CallFailur
 export type Asked = Judged & { readonly result: ApprovalOutput };
 
 /** A call as it would run, with the policy's decision on it. */
-export interface Candidate extends Judged {
+interface Candidate extends Judged {
   readonly tool: Tool | undefined;
   /** Undefined: the tool may not run with any arguments, so they were not checked. */
   readonly prepared: PreparedArguments | undefined;
@@ -78,28 +79,15 @@ interface CallGateParts {
   digest: () => Promise<Digest>;
 }
 
-export interface CallGate {
-  /** Lets a call pass, or says why not. */
-  pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
-  /**
-   * Checks a call that has passed against the current situation. Uses nothing up: what the call has used still counts,
-   * as long as policy and tool are unchanged.
-   */
-  findRefusal(situation: Situation, passed: Passed): Promise<CallFailure | undefined>;
-  /** A call as it would be made later, with the policy's decision on it. */
-  look(situation: Situation, request: CallRequest): Promise<Candidate>;
-  /** Requests the approval of a call without making it. @param reason why it is wanted, in the asker's words */
-  ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
-  /** Checks edited arguments of a call that waits for approval, as if the asker had called with them. */
-  edit(situation: Situation, asked: AskedCall, given: Readonly<Record<string, unknown>>): Promise<EditedCall>;
-}
+type AskedCall = Pick<ApprovalRecord, 'tool' | 'arguments' | 'policyVersion'>;
 
-export type AskedCall = Pick<ApprovalRecord, 'tool' | 'arguments' | 'policyVersion'>;
+export type CallGate = ReturnType<typeof createCallGate>;
 
-export function createCallGate({ store, approvals, prepare, digest }: CallGateParts): CallGate {
+export function createCallGate({ store, approvals, prepare, digest }: CallGateParts) {
   const earlier = createEarlierCalls({ journal: store.journal, digest });
   return {
-    async pass(situation, request) {
+    /** Lets a call pass, or says why not. */
+    async pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped> {
       const candidate = await judge(situation, request, { isAhead: false });
       const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
       const judged = { name, decision, argumentsHash, sources };
@@ -135,7 +123,11 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       return { ...judged, ...about, arguments: candidate.given, notes: prepared.notes };
     },
 
-    async findRefusal(situation, passed) {
+    /**
+     * Checks a call that has passed against the current situation. Uses nothing up: what the call has used still counts,
+     * as long as policy and tool are unchanged.
+     */
+    async findRefusal(situation: Situation, passed: Passed): Promise<CallFailure | undefined> {
       const { name, approval } = passed;
       const tool = situation.find(name);
       // An approval holds for one policy version; without one, the current policy's decision is enough.
@@ -155,9 +147,11 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
     },
 
-    look: (situation, request) => judge(situation, request, { isAhead: true }),
+    /** A call as it would be made later, with the policy's decision on it. */
+    look: (situation: Situation, request: CallRequest) => judge(situation, request, { isAhead: true }),
 
-    async ask(situation, request, reason) {
+    /** Requests the approval of a call without making it. @param reason why it is wanted, in the asker's words */
+    async ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked> {
       const candidate = await judge(situation, request, { isAhead: true });
       const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
       const end = (result: ApprovalOutput): Asked => ({
@@ -175,7 +169,13 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       return end(await approvals.ask(approvalFor(tool, situation, { ...candidate, reason })));
     },
 
-    async edit(situation, { tool: name, arguments: asked, policyVersion }, edited) {
+    /** Checks edited arguments of a call that waits for approval, as if the asker had called with them. */
+    async edit(
+      situation: Situation,
+      waiting: AskedCall,
+      edited: Readonly<Record<string, unknown>>,
+    ): Promise<EditedCall> {
+      const { tool: name, arguments: asked, policyVersion } = waiting;
       const tool = situation.find(name);
       if (!tool || definitionOf(tool, situation) !== policyVersion) return { ...REDEFINED, ok: false };
       const keeping = keepSecrets(tool.inputSchema, asked, edited);

@@ -11,7 +11,8 @@ import type { Facts } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
 import { calledIn } from '../policy/requirement.js';
 import type { Situation } from '../sessions/situation.js';
-import type { CallRecord, Journal } from '../store/store.js';
+import type { Journal } from '../store/sql/journal.js';
+import type { CallRecord } from '../store/store.js';
 import { callKey } from './definition.js';
 
 /** Never throws: the audit already has the call, so it must get the outcome, too. */
@@ -34,23 +35,19 @@ export async function runCall(execute: RouterParts['execute'], request: ExecuteR
 
 export type ToKeep = (output: unknown) => Pick<CallRecord, 'tool' | 'values'> | undefined;
 
-interface EarlierCalls {
-  /** Makes the record of a call that passes now; undefined where no requirement needs it. */
-  keeping(tool: Tool, given: object, situation: Situation): Promise<ToKeep>;
-  /** Earlier calls of the required tools, by name, as those names resolve in the current scope. */
-  factsFor(tool: Tool | undefined, situation: Situation): Promise<Pick<Facts, 'calls' | 'digest'>>;
-}
-
-export function createEarlierCalls(parts: { journal: Journal; digest: () => Promise<Digest> }): EarlierCalls {
+export function createEarlierCalls(parts: { journal: Journal; digest: () => Promise<Digest> }) {
   return {
-    async keeping(tool, given, { policy, view }) {
+    /** Makes the record of a call that passes now; undefined where no requirement needs it. */
+    async keeping(tool: Tool, given: object, { policy, view }: Situation): Promise<ToKeep> {
       const names = comparedIn(policy)(view).get(tool.name);
       if (!names) return () => undefined;
       const digest = await parts.digest();
       return (output) => ({ tool: callKey(tool), values: callValues(given, output, { names, digest }) });
     },
 
-    async factsFor(tool, { policy, session, find }) {
+    /** Earlier calls of the required tools, by name, as those names resolve in the current scope. */
+    async factsFor(tool: Tool | undefined, situation: Situation): Promise<Pick<Facts, 'calls' | 'digest'>> {
+      const { policy, session, find } = situation;
       const required = tool ? policy.of(tool).requirements.flatMap(({ requires }) => calledIn(requires)) : [];
       const nameOf = new Map<string, string>();
       for (const { called } of required) {

@@ -6,7 +6,7 @@ import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import type { WriteAudit } from '../ledger.js';
 import { reportOnce } from '../merged-documents.js';
-import type { Documents } from '../store/documents.js';
+import type { Documents } from '../store/sql/keyed-records.js';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
 import type { ImportedIndex, ToolIndex } from './tool-index.js';
 
@@ -41,17 +41,12 @@ interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnaps
   clock?: (() => Date) | undefined;
 }
 
-export interface SnapshotKeeper {
-  /** Restores the stored snapshot. Undefined: there is none, or it is broken. */
-  restore(): Promise<ImportedIndex | undefined>;
-  /** Stores the current index, if it is ready and not stored yet. Never throws. */
-  save(): Promise<void>;
-}
-
 const OWNER = 'index';
 const NAME = 'latest';
 
-export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper {
+export type SnapshotKeeper = ReturnType<typeof createSnapshotKeeper>;
+
+export function createSnapshotKeeper(parts: SnapshotKeeperParts) {
   const { index, store, snapshot: level, maxSnapshotBytes: maxBytes, onFailure, clock = () => new Date() } = parts;
   let kept: string | undefined;
 
@@ -65,7 +60,8 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
   }
 
   return {
-    restore: () =>
+    /** Restores the stored snapshot. Undefined: there is none, or it is broken. */
+    restore: (): Promise<ImportedIndex | undefined> =>
       quietly(async () => {
         const document = await store.get(OWNER, NAME);
         if (!document) return undefined;
@@ -74,7 +70,8 @@ export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper
         return imported;
       }),
 
-    async save() {
+    /** Stores the current index, if it is ready and not stored yet. Never throws. */
+    async save(): Promise<void> {
       await quietly(async () => {
         const { state, fingerprint } = index.status();
         if (level === 'none' || state !== 'ready' || fingerprint === kept) return;
@@ -108,17 +105,10 @@ export interface WeightsKeeperParts {
   clock?: (() => Date) | undefined;
 }
 
-interface WeightsKeeper {
-  /** Applies the weights that are in the store now. @throws WinnowError `store_failed` */
-  refresh(): Promise<void>;
-  /** @throws WinnowError `store_failed`; the old ones then stay */
-  set(weights: GivenWeights, by?: string): Promise<void>;
-}
-
 const WEIGHTS = 'weights';
 const PLACE = 'weights in the store';
 
-export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
+export function createWeightsKeeper(parts: WeightsKeeperParts) {
   const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
   const report = reportOnce(onUnusable, ({ message }) => message);
   let last: Promise<unknown> = Promise.resolve();
@@ -142,13 +132,15 @@ export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
   }
 
   return {
+    /** Applies the weights that are in the store now. @throws WinnowError `store_failed` */
     refresh: () =>
       inTurn(async () => {
         const kept = await store.get(OWNER, WEIGHTS);
         index.setWeights(kept ? read(kept.content) : configured);
       }),
 
-    set: (weights, by) =>
+    /** @throws WinnowError `store_failed`; the old ones then stay */
+    set: (weights: GivenWeights, by?: string) =>
       inTurn(async () => {
         if (weights) {
           await store.put({ owner: OWNER, name: WEIGHTS, content: weights, updatedAt: clock().toISOString() });

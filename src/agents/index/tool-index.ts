@@ -61,37 +61,15 @@ export interface ToolIndexOptions {
   clock?: (() => Date) | undefined;
 }
 
-export interface ToolIndex {
-  status(): IndexStatus;
-  /** The index that a caller can search now, or why there is none. */
-  open(audience: Audience): OpenIndex | IndexRefusal;
-  /** Sets the current tools; the same list again costs nothing. */
-  setTools(tools: readonly Tool[]): void;
-  /** @throws WinnowError `invalid_option` naming the field. */
-  setWeights(weights: z.input<typeof fieldWeightsSchema>): void;
-  /** Rebuilds, unless the index is up to date. Resolves when it has settled; the state says with what result. */
-  rebuild(): Promise<IndexStatus>;
-  /** Resolves when no build is running. */
-  settled(): Promise<IndexStatus>;
-  /** @throws WinnowError `invalid_request` when there is no complete index to export. */
-  exportSnapshot(options: { level: SnapshotLevel; maxBytes?: number | undefined }): Snapshot;
-  /**
-   * Takes over an index that was built elsewhere, which saves the build. It ignores one with another fingerprint
-   * (`stale`) or without content (`empty`): the index then keeps its state.
-   * @throws WinnowError `invalid_request` when the snapshot is broken.
-   */
-  importSnapshot(snapshot: unknown): Promise<ImportedIndex>;
-  /** Stops a build. Idempotent. */
-  close(): void;
-}
-
 interface Answering {
   readonly generation: Generation;
   readonly builtAt: string;
 }
 
+export type ToolIndex = ReturnType<typeof createToolIndex>;
+
 /** @throws WinnowError `invalid_option` for wrong weights. */
-export function createToolIndex(tools: readonly Tool[], options: ToolIndexOptions = {}): ToolIndex {
+export function createToolIndex(tools: readonly Tool[], options: ToolIndexOptions = {}) {
   const { rebuildsItself = true, whileBuilding = 'previous', onChange, clock = () => new Date() } = options;
   let current = { tools, weights: parseOptions(fieldWeightsSchema, options.weights ?? {}, 'weights') };
   let state: IndexStatus['state'] = 'stale';
@@ -105,7 +83,8 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
   return {
     status,
 
-    open(audience) {
+    /** The index that a caller can search now, or why there is none. */
+    open(audience: Audience): OpenIndex | IndexRefusal {
       if (state === 'ready' || (state === 'building' && whileBuilding === 'previous' && answering)) {
         if (!answering) return notReady('There is no index yet.');
         const { generation } = answering;
@@ -122,30 +101,40 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
       return notReady(state === 'error' ? `The last build failed: ${error}.` : 'Tools or weights have changed since.');
     },
 
-    setTools(next) {
+    /** Sets the current tools; the same list again costs nothing. */
+    setTools(next: readonly Tool[]): void {
       if (next === current.tools) return;
       change({ ...current, tools: next });
     },
 
-    setWeights(input) {
+    /** @throws WinnowError `invalid_option` naming the field. */
+    setWeights(input: z.input<typeof fieldWeightsSchema>): void {
       const weights = parseOptions(fieldWeightsSchema, input, 'weights');
       if (JSON.stringify(weights) === JSON.stringify(current.weights)) return;
       change({ ...current, weights });
     },
 
-    async rebuild() {
+    /** Rebuilds, unless the index is up to date. Resolves when it has settled; the state says with what result. */
+    async rebuild(): Promise<IndexStatus> {
       if (!build) begin();
       return settle();
     },
+    /** Resolves when no build is running. */
     settled: settle,
 
-    exportSnapshot({ level, maxBytes }) {
+    /** @throws WinnowError `invalid_request` when there is no complete index to export. */
+    exportSnapshot({ level, maxBytes }: { level: SnapshotLevel; maxBytes?: number | undefined }): Snapshot {
       if (state === 'ready' && answering)
         return exportSnapshot(answering.generation, { level, maxBytes, builtAt: answering.builtAt });
       throw new WinnowError('invalid_request', `The index is ${state}: rebuild it before it is exported.`);
     },
 
-    async importSnapshot(input) {
+    /**
+     * Takes over an index that was built elsewhere, which saves the build. It ignores one with another fingerprint
+     * (`stale`) or without content (`empty`): the index then keeps its state.
+     * @throws WinnowError `invalid_request` when the snapshot is broken.
+     */
+    async importSnapshot(input: unknown): Promise<ImportedIndex> {
       const snapshot = parseSnapshot(input);
       const now = current;
       const wanted = await runInSlices(fingerprintTools(now.tools, now.weights));
@@ -157,7 +146,8 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
       return { ...status(), snapshot: 'taken' };
     },
 
-    close() {
+    /** Stops a build. Idempotent. */
+    close(): void {
       build?.abort.abort();
       if (state === 'building') enter('stale');
     },

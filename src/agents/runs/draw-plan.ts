@@ -1,5 +1,5 @@
 /** Exports of a plan: a flowchart for people (Mermaid), a workflow for other programs (Arazzo). */
-import { isObject } from '../../core/catalog/schema/json.js';
+import { mapLeaves } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { findReferences, type Reference, type Root, renderPath, textsIn } from '../../core/planning/references.js';
 import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
@@ -138,18 +138,16 @@ function outputName(path: Reference['path']): string {
   return renderPath(path).replace(/[^A-Za-z0-9]/gu, codeOf) || 'result';
 }
 
-function withExpressions(value: unknown, roots: readonly Root[]): unknown {
-  if (typeof value === 'string') {
+function withExpressions(given: unknown, roots: readonly Root[]): unknown {
+  return mapLeaves(given, (value) => {
+    if (typeof value !== 'string') return value;
     const references = findReferences(value, roots);
     if (references[0]?.whole) return toExpression(references[0]);
     return references.reduce(
       (text, reference) => text.replace(reference.text, () => `{${toExpression(reference)}}`),
       value,
     );
-  }
-  if (Array.isArray(value)) return value.map((item) => withExpressions(item, roots));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withExpressions(part, roots)]));
+  });
 }
 
 const pointerOf = (path: Reference['path']) =>

@@ -3,7 +3,7 @@
  * run asks again for those that later steps need.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isContainer, isObject } from '../../core/catalog/schema/json.js';
+import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
@@ -42,16 +42,8 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 
 const ROOTS: readonly Root[] = ['item', 'input'];
 
-interface Masking {
-  /** Leaves references, which are no secrets and which the run needs. */
-  plan(plan: ParsedPlan): ParsedPlan;
-  /** @param isLoop the output is the list of its items' outputs. Default: false */
-  state(state: StepState, tool: string, isLoop?: boolean): StepState;
-  value(value: unknown, tool: string): unknown;
-}
-
 /** Masks each secret found everywhere in the run: in echoes, and in arguments of later steps. */
-export function createMasking(secretsOf: SecretsOf): Masking {
+export function createMasking(secretsOf: SecretsOf) {
   const secrets = new Set<string>();
 
   function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
@@ -105,13 +97,15 @@ export function createMasking(secretsOf: SecretsOf): Masking {
   }
 
   return {
-    value: (value, tool) => hide(value, tool, 'output'),
-    plan(plan) {
+    value: (value: unknown, tool: string) => hide(value, tool, 'output'),
+    /** Leaves references, which are no secrets and which the run needs. */
+    plan(plan: ParsedPlan): ParsedPlan {
       // First, since steps may contain values of inputs.
       const inputs = hideInputs(plan);
       return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
     },
-    state(state, tool, isLoop = false) {
+    /** @param isLoop the output is the list of its items' outputs. Default: false */
+    state(state: StepState, tool: string, isLoop = false): StepState {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
       const marked = {
@@ -139,19 +133,19 @@ function maskFields(value: unknown, secret: ReadonlySet<string>): unknown {
   return Object.fromEntries(fields);
 }
 
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return findReferences(value, ROOTS).length > 0 ? [] : [value];
-  if (typeof value === 'number') return [String(value)];
-  return isContainer(value) ? Object.values(value).flatMap(textsIn) : [];
+function textsIn(given: unknown): string[] {
+  return leavesOf(given).flatMap(({ value }) => {
+    if (typeof value === 'string') return findReferences(value, ROOTS).length > 0 ? [] : [value];
+    return typeof value === 'number' ? [String(value)] : [];
+  });
 }
 
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
-  // Numbers are masked only as a whole.
-  if (typeof value === 'number') return map(String(value)) === MASK ? MASK : value;
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, map)]));
+function mapTexts(given: unknown, map: (text: string) => string): unknown {
+  return mapLeaves(given, (value) => {
+    if (typeof value === 'string') return map(value);
+    // Numbers are masked only as a whole.
+    return typeof value === 'number' && map(String(value)) === MASK ? MASK : value;
+  });
 }
 
 function keepReferences(given: unknown, masked: unknown, roots: readonly Root[]): unknown {

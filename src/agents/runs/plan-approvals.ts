@@ -32,18 +32,6 @@ export interface AskedPlan {
   readonly plan: ParsedPlan;
 }
 
-/** Each throws WinnowError `not_found` for an unknown session, `store_failed`. */
-export interface PlanApprovals {
-  /** Requests approval before a run, or finds the pending request for it. @param reason why it is wanted */
-  ask(
-    session: string,
-    asked: AskedPlan,
-    options?: AskOptions & { reason?: string | undefined },
-  ): Promise<ApprovalOutput>;
-  /** Uses a grant for one run of this plan. @throws WinnowError `conflict` if it is for another plan, or not granted */
-  use(session: string, asked: AskedPlan, id: string, ask?: AskOptions): Promise<void>;
-}
-
 interface PlanApprovalParts {
   situationOf: ReadSituation;
   gate: Pick<CallGate, 'look'>;
@@ -62,10 +50,18 @@ interface Written {
 /** A step as shown to the approver, or its refusal. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
 
-export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
+export type PlanApprovals = ReturnType<typeof createPlanApprovals>;
+
+/** Each method throws WinnowError `not_found` for an unknown session, `store_failed`. */
+export function createPlanApprovals(parts: PlanApprovalParts) {
   const { situationOf, gate, approvals, digest, ledger } = parts;
   return {
-    async ask(session, asked, { caller, reason } = {}) {
+    /** Requests approval before a run, or finds the pending request for it. @param reason why it is wanted */
+    async ask(
+      session: string,
+      asked: AskedPlan,
+      { caller, reason }: AskOptions & { reason?: string | undefined } = {},
+    ): Promise<ApprovalOutput> {
       const situation = await situationOf(session, caller);
       const shown = await showSteps(situation, asked.plan);
       if (!Array.isArray(shown)) {
@@ -77,7 +73,8 @@ export function createPlanApprovals(parts: PlanApprovalParts): PlanApprovals {
       return approvals.ask(await requestFor(situation, asked, { steps: stepsOf(shown), reason }));
     },
 
-    async use(session, asked, id, { caller } = {}) {
+    /** Uses a grant for one run of this plan. @throws WinnowError `conflict` if it is for another plan, or not granted */
+    async use(session: string, asked: AskedPlan, id: string, { caller }: AskOptions = {}): Promise<void> {
       const situation = await situationOf(session, caller);
       const shown = await showSteps(situation, asked.plan);
       const passed = Array.isArray(shown)

@@ -12,7 +12,7 @@ import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js
 import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import type { PlanRuns as StoredRuns } from '../store/store.js';
+import type { PlanRuns as StoredRuns } from '../store/sql/plan-runs.js';
 import type { AskedPlan } from './plan-approvals.js';
 import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
@@ -86,21 +86,6 @@ export interface ResumeAskOptions extends RunOptions {
   session?: string | undefined;
 }
 
-/** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
-export interface PlanRuns {
-  run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
-  /** Continues a run that waited for an approval, was cancelled or broke off. */
-  resume(id: string, request: ResumePlanRequest, ask?: ResumeAskOptions): Promise<PlanRun>;
-  /** Requests the approval of a kept plan as a whole, by its name. */
-  requestApproval(name: string, request: PlanApprovalRequest, ask?: AskOptions): Promise<ApprovalOutput>;
-  /** Stops the steps of a run in this process, and waits until they have ended. It can be resumed. */
-  cancel(id: string, ask?: AskOptions): Promise<ShownRun>;
-  /** The stored run, for callers who may see the runs of its user. Undefined: there is none. */
-  get(id: string): Promise<ShownRun | undefined>;
-  /** Newest first. */
-  list(query: RunQuery): Promise<ListedRun[]>;
-}
-
 interface PlanRunParts {
   router: Router;
   /** Plans that are kept under a name. Default: none. */
@@ -121,7 +106,10 @@ interface Running {
   readonly ended: Promise<unknown>;
 }
 
-export function createPlanRuns(parts: PlanRunParts): PlanRuns {
+export type PlanRuns = ReturnType<typeof createPlanRuns>;
+
+/** Each method throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
+export function createPlanRuns(parts: PlanRunParts) {
   const { router, sandbox, catalog, store, planner, kept, maxBytes, clock } = parts;
   const running = new Map<string, Running>();
 
@@ -133,7 +121,8 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
   }
 
   return {
-    async run({ session: id, dryRun, retries, request, replanWithOutputs, approval, ...what }, ask = {}) {
+    async run(asking: RunPlanRequest, ask: RunOptions = {}): Promise<PlanRun> {
+      const { session: id, dryRun, retries, request, replanWithOutputs, approval, ...what } = asking;
       const session = await router.session(id, ask);
       const { user } = session;
       const found = what.plan ? { plan: what.plan } : await keptPlan(what.kept, user);
@@ -156,7 +145,12 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
       );
     },
 
-    async resume(id, { repeat, arguments: given }, ask = {}) {
+    /** Continues a run that waited for an approval, was cancelled or broke off. */
+    async resume(
+      id: string,
+      { repeat, arguments: given }: ResumePlanRequest,
+      ask: ResumeAskOptions = {},
+    ): Promise<PlanRun> {
       const stored = await store.get(id);
       const isOther = ask.session !== undefined && ask.session !== stored?.session;
       if (!stored?.session || isOther) throw unknownRun(id);
@@ -166,13 +160,16 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
       );
     },
 
-    async requestApproval(name, { session: id, hash, inputs, reason }, ask = {}) {
+    /** Requests the approval of a kept plan as a whole, by its name. */
+    async requestApproval(name: string, asking: PlanApprovalRequest, ask: AskOptions = {}): Promise<ApprovalOutput> {
+      const { session: id, hash, inputs, reason } = asking;
       const { user } = await router.session(id, ask);
       const found = await keptPlan({ name, hash }, user);
       return router.planApprovals.ask(id, { ...found, plan: fillInputs(found.plan, inputs) }, { ...ask, reason });
     },
 
-    async cancel(id, ask = {}) {
+    /** Stops the steps of a run in this process, and waits until they have ended. It can be resumed. */
+    async cancel(id: string, ask: AskOptions = {}): Promise<ShownRun> {
       const { session } = (await store.get(id)) ?? {};
       if (!session) throw unknownRun(id);
       await sessionOf(session, id, ask);
@@ -185,9 +182,11 @@ export function createPlanRuns(parts: PlanRunParts): PlanRuns {
       return shown;
     },
 
+    /** The stored run, for callers who may see the runs of its user. Undefined: there is none. */
     get: show,
 
-    async list(query) {
+    /** Newest first. */
+    async list(query: RunQuery): Promise<ListedRun[]> {
       const at = new Date().toISOString();
       return (await store.list(query)).map((record) => toListed(record, at));
     },

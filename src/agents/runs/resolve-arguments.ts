@@ -3,7 +3,7 @@
  * it is inserted as text. Inserted values are never scanned for references.
  */
 
-import { isObject, joinPath } from '../../core/catalog/schema/json.js';
+import { isObject, joinPath, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
@@ -120,18 +120,11 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
     return written + rest;
   }
 
-  function resolve(value: unknown, place: string): unknown {
-    if (typeof value === 'string') return resolveText(value, place);
-    if (Array.isArray(value)) return value.map((item, index) => resolve(item, joinPath(place, index)));
-    return isObject(value) ? resolveAll(value, place) : value;
-  }
-
-  function resolveAll(values: Readonly<Record<string, unknown>>, place: string): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(values).map(([key, part]) => [key, resolve(part, joinPath(place, key))]));
-  }
-
-  const values = resolveAll(step.arguments, `${step.id}.arguments`);
-  return { arguments: values, sources: sourcesOf(step, roots), unresolved: [...unresolved], issues };
+  const values = mapLeaves(step.arguments, (value, path) =>
+    typeof value === 'string' ? resolveText(value, path.reduce<string>(joinPath, `${step.id}.arguments`)) : value,
+  );
+  const sources = sourcesOf(step, roots);
+  return { arguments: { ...objectOf(values) }, sources, unresolved: [...unresolved], issues };
 }
 
 /** Limit for all text that references insert into one step. */

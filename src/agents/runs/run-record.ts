@@ -9,7 +9,8 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
-import type { PlanRunRecord, PlanRuns } from '../store/store.js';
+import type { PlanRuns } from '../store/sql/plan-runs.js';
+import type { PlanRunRecord } from '../store/store.js';
 import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
@@ -21,30 +22,6 @@ import {
   stepOf,
   stepStateSchema,
 } from './plan-run.js';
-
-export interface RunRecord {
-  readonly id: string;
-  readonly states: ReadonlyMap<string, StepState>;
-  readonly earlier: PlanRun['earlier'];
-  readonly plan: ParsedPlan;
-  /** The approval of the plan as a whole that this run uses; a new plan has none. */
-  readonly approval: string | undefined;
-  setStep(state: StepState): Promise<void>;
-  setState(state: RunState): Promise<void>;
-  /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
-  fillIn(given: GivenAgain): void;
-  /** A value of a step of this tool, masked as for the store. */
-  hide(tool: string, value: unknown): unknown;
-  /** Arguments as this tool gets them: with the defaults of its schema. */
-  filled(tool: string, given: unknown): unknown;
-  /** Replaces the plan; the old one is kept as `earlier`. */
-  replace(plan: ParsedPlan): Promise<void>;
-  note(text: string): void;
-  emit(event: PlanRunEvent): void;
-  toRun(): PlanRun;
-  /** Releases the run, so that it can be resumed elsewhere at once. */
-  release(): Promise<void>;
-}
 
 export interface RecordOptions {
   /** Stores the run, so that it can be resumed. Default: not stored. */
@@ -137,11 +114,9 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
   return buildRecord(fresh ? toStart(fresh) : start, lease, options);
 }
 
-function buildRecord(
-  { run, generation: first, approval: granted }: Start,
-  lease: Lease,
-  options: RecordOptions,
-): RunRecord {
+export type RunRecord = ReturnType<typeof buildRecord>;
+
+function buildRecord({ run, generation: first, approval: granted }: Start, lease: Lease, options: RecordOptions) {
   const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
   const now = () => clock().toISOString();
   const { id } = run;
@@ -174,12 +149,13 @@ function buildRecord(
     callListener(event, onEvent, (error) => note(`onEvent failed: ${messageOf(error)}`));
   return {
     id,
-    get states() {
+    get states(): ReadonlyMap<string, StepState> {
       return states;
     },
     get plan() {
       return plan;
     },
+    /** The approval of the plan as a whole that this run uses; a new plan has none. */
     get approval() {
       return approval;
     },
@@ -188,13 +164,16 @@ function buildRecord(
     },
     emit,
     note,
-    hide: (tool, value) => masking.value(value, tool),
-    filled: (tool, given) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
-    fillIn(given) {
+    /** A value of a step of this tool, masked as for the store. */
+    hide: (tool: string, value: unknown) => masking.value(value, tool),
+    /** Arguments as this tool gets them: with the defaults of its schema. */
+    filled: (tool: string, given: unknown) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
+    /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
+    fillIn(given: GivenAgain): void {
       plan = fillIn(plan, given);
       masking.plan(plan);
     },
-    async setStep(given) {
+    async setStep(given: StepState): Promise<void> {
       lease.assertHeld();
       // The result of a loop repeats those of its items, which are counted already.
       const loops = loopsOf(plan);
@@ -205,7 +184,7 @@ function buildRecord(
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
-    async setState(next) {
+    async setState(next: RunState): Promise<void> {
       lease.assertHeld();
       const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
       notesKept = notes.length;
@@ -213,7 +192,8 @@ function buildRecord(
       state = next;
       emit({ type: 'run', run: id, state });
     },
-    async replace(next) {
+    /** Replaces the plan; the old one is kept as `earlier`. */
+    async replace(next: ParsedPlan): Promise<void> {
       lease.assertHeld();
       const before = { plan, steps: Object.fromEntries(states) };
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
@@ -225,7 +205,15 @@ function buildRecord(
       states = new Map(plan.steps.map((step) => [step.id, pending(step.id)]));
       emit({ type: 'replanned', run: id, plan });
     },
-    toRun: () => ({ id, state, plan, steps: Object.fromEntries(states), notes, ...(earlier ? { earlier } : {}) }),
+    toRun: (): PlanRun => ({
+      id,
+      state,
+      plan,
+      steps: Object.fromEntries(states),
+      notes,
+      ...(earlier ? { earlier } : {}),
+    }),
+    /** Releases the run, so that it can be resumed elsewhere at once. */
     release: lease.release,
   };
 }

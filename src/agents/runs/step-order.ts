@@ -1,4 +1,5 @@
 /** Dependencies between steps: those that a plan states, and those of its references. Cycles are refused. */
+import { leavesOf } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
@@ -94,26 +95,19 @@ function freeOf(left: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 /** @returns one line for each new tool or value, for a person to review */
 export function newReach(next: ParsedPlan, before: ParsedPlan): string[] {
   const tools = new Set(before.steps.map(({ tool }) => tool));
-  const values = new Set(before.steps.flatMap((step) => leavesOf(step.arguments).map(({ value }) => value)));
+  const values = new Set(before.steps.flatMap((step) => targetsIn(step.arguments).map(({ value }) => value)));
   const controls = new Set(before.steps.map(({ tool, each, when }) => JSON.stringify([tool, each, when])));
   const isFree = (tool: string) => before.steps.every((step) => step.tool !== tool || !(step.each || step.when));
   return next.steps.flatMap(({ id, tool, arguments: given, each, when }) => {
     const isAsBefore = isFree(tool) || controls.has(JSON.stringify([tool, each, when]));
     const lost = isAsBefore ? [] : [`${id} calls ${tool} without its condition or loop`];
-    const added = leavesOf(given).filter(({ value }) => !values.has(value));
-    const lines = added.map(({ path, value }) => `${id}.${path}: ${JSON.stringify(value)}`);
+    const added = targetsIn(given).filter(({ value }) => !values.has(value));
+    const lines = added.map(({ path, value }) => `${id}.${path.join('.')}: ${JSON.stringify(value)}`);
     return tools.has(tool) ? [...lost, ...lines] : [`${id} calls ${tool}`, ...lines];
   });
 }
 
-interface Leaf {
-  readonly path: string;
-  readonly value: string | number;
-}
-
 /** Strings and numbers, which can name a target; references count as written. */
-function leavesOf(value: unknown, path = ''): Leaf[] {
-  if (typeof value === 'string' || typeof value === 'number') return [{ path, value }];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) => leavesOf(part, path === '' ? key : `${path}.${key}`));
+function targetsIn(given: unknown) {
+  return leavesOf(given).filter(({ value }) => typeof value === 'string' || typeof value === 'number');
 }

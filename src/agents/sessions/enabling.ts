@@ -7,7 +7,7 @@ import { runInSlices } from '../../core/in-slices.js';
 import { nearestNames } from '../../core/nearest-name.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
-import type { Sessions } from '../store/store.js';
+import type { Sessions } from '../store/sql/sessions.js';
 import { isLive, type Situation } from './situation.js';
 
 interface EnableRequest {

@@ -13,7 +13,8 @@ import {
 import { toListed } from '../hand-out.js';
 import { expiredEvent, type Ledger } from '../ledger.js';
 import { overQuota } from '../quotas.js';
-import type { SessionRecord, Sessions as StoredSessions } from '../store/store.js';
+import type { Sessions as StoredSessions } from '../store/sql/sessions.js';
+import type { SessionRecord } from '../store/store.js';
 import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
 interface SessionParts {

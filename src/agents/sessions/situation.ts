@@ -8,7 +8,8 @@ import type { Caller, EnabledTool } from '../contracts.js';
 import type { SessionContext } from '../parts.js';
 import { type Decision, decide, type Facts } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
-import type { EnablementRecord, SessionRecord, Sessions } from '../store/store.js';
+import type { Sessions } from '../store/sql/sessions.js';
+import type { EnablementRecord, SessionRecord } from '../store/store.js';
 
 export interface Situation {
   readonly session: SessionRecord;

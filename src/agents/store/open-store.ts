@@ -1,6 +1,6 @@
 /** Opens a store. Native packages and drivers are loaded on demand. */
 import { WinnowError } from '../../core/errors.js';
-import type { Store } from './store.js';
+import type { Store } from './sql/sql-store.js';
 
 export type StorePlace =
   /** SQLite in one file, created if missing. */

@@ -12,17 +12,14 @@ export type SearchOutcome =
   | { readonly kind: 'again' }
   | { readonly kind: 'left' };
 
-interface FollowOptions {
-  /** Called once for each search, when its outcome is known. */
-  onOutcome: (search: SearchEvent, outcome: SearchOutcome) => void;
-  /** Limit of tracked sessions; the least recently active one counts as abandoned. Default: 10,000. */
-  maxSessions?: number | undefined;
-}
+/** Sessions that are followed at a time; of more, the least recently active one counts as abandoned. */
+export const MAX_FOLLOWED = 10_000;
 
 /** A search more turns later is a new request, not a repetition. */
 const AGAIN_WITHIN_TURNS = 1;
 
-export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: FollowOptions) {
+/** @param onOutcome called once for each search, when its outcome is known */
+export function createSearchFollower(onOutcome: (search: SearchEvent, outcome: SearchOutcome) => void) {
   const open = new Map<string, SearchEvent>();
 
   function settle(search: SearchEvent, outcome: SearchOutcome): void {
@@ -38,7 +35,7 @@ export function createSearchFollower({ onOutcome, maxSessions = 10_000 }: Follow
         if (last) settle(last, { kind: event.turn - last.turn <= AGAIN_WITHIN_TURNS ? 'again' : 'left' });
         open.set(event.session, event);
         const oldest = open.values().next();
-        if (open.size > maxSessions && !oldest.done) settle(oldest.value, { kind: 'left' });
+        if (open.size > MAX_FOLLOWED && !oldest.done) settle(oldest.value, { kind: 'left' });
         return;
       }
       if (!last || !isUse(event, last)) return;

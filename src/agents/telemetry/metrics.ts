@@ -85,9 +85,7 @@ export function createMetrics({ index, isNamed, maxTools = 500 }: MetricsOptions
   });
   if (index) addIndexGauges(registers, index);
   const labelOf = createToolLabels(maxTools, isNamed);
-  const follower = createSearchFollower({
-    onOutcome: (_, outcome) => counters.search_outcomes.inc({ outcome: nameOf(outcome) }),
-  });
+  const follower = createSearchFollower((_, outcome) => counters.search_outcomes.inc({ outcome: nameOf(outcome) }));
 
   function countSelection({ mode, reason }: Pick<Selection, 'mode' | 'reason'>): void {
     counters.selections.inc({ mode });

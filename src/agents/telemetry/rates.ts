@@ -60,10 +60,9 @@ function createRateCounter(group?: RateGroup) {
     }
   }
 
-  const follower = createSearchFollower({
-    onOutcome: (search, outcome) =>
-      add(search, searchFields(outcome), outcome.kind === 'used' ? outcome.tool : undefined),
-  });
+  const follower = createSearchFollower((search, outcome) =>
+    add(search, searchFields(outcome), outcome.kind === 'used' ? outcome.tool : undefined),
+  );
 
   return {
     observe(event: TelemetryEvent): void {

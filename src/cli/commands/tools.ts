@@ -144,7 +144,6 @@ async function withDefinitions<Result>(
 ): Promise<Result> {
   const { createDefinitions } = await import('../../agents/definitions.js');
   const { openStore } = await import('../../agents/store/open-store.js');
-  const { createAuditWriter } = await import('../../agents/ledger.js');
   const { loadTools } = await import('../load-tools.js');
   const { readConfig, requireStorePlace } = await import('../read-config.js');
   const config = await readConfig(flags);
@@ -152,9 +151,8 @@ async function withDefinitions<Result>(
   const { catalog } = (await loadTools(flags, config, { stderr: process.stderr })).loaded;
   const store = await openStore(place);
   try {
-    const audit = createAuditWriter({ journal: store.journal });
     // With `reviewNew`, reading accepts nothing by itself.
-    const definitions = createDefinitions({ base: () => catalog, store: store.definitions, reviewNew: true, audit });
+    const definitions = createDefinitions({ base: () => catalog, store: store.definitions, reviewNew: true });
     await definitions.refresh();
     return await work(definitions);
   } finally {

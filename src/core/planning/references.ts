@@ -1,3 +1,5 @@
+import { leavesOf } from '../catalog/schema/json.js';
+
 /** A reference to the result of an earlier step: `${s1.path.to[0].field}`, and `${s1['a.b']}` for names with dots. */
 export interface Reference {
   readonly text: string;
@@ -64,12 +66,8 @@ export function referencesIn(value: unknown, roots: readonly Root[] = []): (Refe
   return textsIn(value).flatMap((leaf) => findReferences(leaf.text, roots).map((found) => ({ ...found, leaf })));
 }
 
-export function textsIn(value: unknown, path: readonly (string | number)[] = []): Leaf[] {
-  if (typeof value === 'string') return [{ path, text: value }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, key]));
-  return [];
+export function textsIn(value: unknown): Leaf[] {
+  return leavesOf(value).flatMap(({ path, value: text }) => (typeof text === 'string' ? [{ path, text }] : []));
 }
 
 /** `["items", 0, "id", "a.b"]` -> `items[0].id['a.b']`. */

@@ -10,7 +10,8 @@ import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createRerank, parseRerankSettings } from '../../../src/agents/search/rerank.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { PlanRunRecord, Store } from '../../../src/agents/store/store.js';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
+import type { PlanRunRecord } from '../../../src/agents/store/store.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { startAgentServer } from './agents/setup.js';
 

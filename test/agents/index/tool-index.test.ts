@@ -10,8 +10,8 @@ import {
   type ToolIndex,
 } from '../../../src/agents/index/tool-index.js';
 import type { BareEntry } from '../../../src/agents/records.js';
-import type { Documents } from '../../../src/agents/store/documents.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
+import type { Documents } from '../../../src/agents/store/sql/keyed-records.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/core/search/keyword-index.js';

@@ -5,7 +5,7 @@ import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { PlanRuns } from '../../../src/agents/store/store.js';
+import type { PlanRuns } from '../../../src/agents/store/sql/plan-runs.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
 describe('a step that needs an approval', () => {

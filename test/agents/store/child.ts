@@ -1,7 +1,7 @@
 /** Another process on the same store, for the tests that need one: `child.ts TASK PLACE [parameters]`. */
 import { writeSync } from 'node:fs';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { Store } from '../../../src/agents/store/store.js';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import { approval } from './records.js';
 
 const [task = '', place = '', ...parameters] = process.argv.slice(2);

@@ -1,12 +1,12 @@
 /** What every store promises; run against each of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import {
   type ApprovalRecord,
   type AuditRecord,
   type PlanRunRecord,
   PRUNED_KINDS,
   type PrunedKind,
-  type Store,
   type ToAudit,
   type WeightRecord,
 } from '../../../src/agents/store/store.js';
@@ -422,6 +422,19 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         name,
         content,
         updatedAt: at(0),
+      });
+
+      it('bring the audit entry of a change with it, and none where nothing changed', async () => {
+        const about = (reason: string) =>
+          ({ event: 'plan_kept', outcome: 'allowed', user: 'auditor', reason, at: at(1) }) as const;
+        const kept = { owner: 'auditor', name: 'a', content: 1, updatedAt: at(1) };
+        await store.plans.put(kept, about('put'));
+        await store.plans.replace({ ...kept, content: 2 }, undefined, about('not replaced'));
+        await store.plans.replace({ ...kept, content: 2 }, kept, about('replaced'));
+        await store.plans.remove('auditor', 'a', about('removed'));
+        await store.plans.remove('auditor', 'a', about('not removed'));
+        const entries = await store.journal.audit({ user: 'auditor', limit: 9 });
+        expect(entries.map(({ reason }) => reason)).toEqual(['removed', 'replaced', 'put']);
       });
 
       it('are kept by owner and name, each kind apart', async () => {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { Store } from '../../../src/agents/store/store.js';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import { describePostgres } from './postgres.js';
 import { approval, at, session } from './records.js';
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { Store } from '../../../src/agents/store/store.js';
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import { describePostgres } from './postgres.js';
 import { approval, session } from './records.js';
 

@@ -1,4 +1,5 @@
 /** Records for tests, from what a test is about. */
+import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import type { ApprovalRecord, SessionRecord } from '../../../src/agents/store/store.js';
 
 export const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
@@ -23,4 +24,9 @@ export function approval(id: string, more: Partial<ApprovalRecord> = {}): Approv
     expiresAt: at(15),
     ...more,
   };
+}
+
+/** What the audit says, oldest first, without ids and times. */
+export async function auditIn({ journal }: Pick<Store, 'journal'>): Promise<object[]> {
+  return (await journal.audit({ limit: 100 })).reverse().map(({ id: _, at: __, ...entry }) => entry);
 }

@@ -3,15 +3,19 @@ import { describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { createToolIndex } from '../../../src/agents/index/tool-index.js';
 import type { TelemetryEvent } from '../../../src/agents/records.js';
-import { createSearchFollower, type SearchOutcome } from '../../../src/agents/telemetry/follow-searches.js';
+import {
+  createSearchFollower,
+  MAX_FOLLOWED,
+  type SearchOutcome,
+} from '../../../src/agents/telemetry/follow-searches.js';
 import { createMetrics } from '../../../src/agents/telemetry/metrics.js';
 import { reportTelemetry, telemetryReportSchema } from '../../../src/agents/telemetry/rates.js';
 import { TOOLS } from '../../core/selection/setup.js';
 import { call, disable, enable, expire, search, storeOf } from './setup.js';
 
-function outcomesOf(events: readonly TelemetryEvent[], maxSessions?: number): SearchOutcome[] {
+function outcomesOf(events: readonly TelemetryEvent[]): SearchOutcome[] {
   const outcomes: SearchOutcome[] = [];
-  const follower = createSearchFollower({ onOutcome: (_, outcome) => outcomes.push(outcome), maxSessions });
+  const follower = createSearchFollower((_, outcome) => outcomes.push(outcome));
   for (const event of events) follower.observe(event);
   follower.end();
   return outcomes;
@@ -46,10 +50,10 @@ describe('what becomes of a search', () => {
   });
 
   it('is "left" for the session that is silent longest when there are too many', () => {
-    expect(outcomesOf([search('one', ['a']), search('two', ['a']), enable('one', 'a')], 1)).toEqual([
-      { kind: 'left' },
-      { kind: 'left' },
-    ]);
+    const many = Array.from({ length: MAX_FOLLOWED + 1 }, (_, index) => search(`s${index}`, ['a']));
+    const outcomes = outcomesOf([...many, enable('s0', 'a'), enable('s1', 'a')]);
+    expect(outcomes.slice(0, 2)).toEqual([{ kind: 'left' }, { kind: 'used', tool: 'a', place: 0 }]);
+    expect(outcomes).toHaveLength(MAX_FOLLOWED + 1);
   });
 });
 

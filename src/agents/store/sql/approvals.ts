@@ -1,11 +1,18 @@
 /** Approvals. Races are decided by one conditional UPDATE, whose row count says who won. */
-import type { Kysely, Transaction } from 'kysely';
-import type { ApprovalRecord, Approvals, ToAudit } from '../store.js';
-import { matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
+import type { Kysely } from 'kysely';
+import type { ApprovalDecision, ApprovalQuery, ApprovalRecord, ToAudit } from '../store.js';
+import { insertAudit, matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
 
-export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitForUser): Approvals {
+export type Approvals = ReturnType<typeof createSqlApprovals>;
+
+export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitForUser) {
   return {
-    request: (approval, mostPending, toAudit) =>
+    /**
+     * Keeps the new approval, or returns the open one (pending, granted or refused, not expired at `requestedAt`) of the
+     * same session, tool, arguments and policy version: granted with these arguments first, granted with others last.
+     * Undefined: none is open, and `mostPending` of the user's wait already. Default: no limit.
+     */
+    request: (approval: ApprovalRecord, mostPending?: number, toAudit?: ToAudit): Promise<ApprovalRecord | undefined> =>
       database.transaction().execute(async (transaction) => {
         // Concurrent requests wait for the lock on the session's row.
         await transaction
@@ -52,16 +59,17 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           if (pending >= mostPending) return undefined;
         }
         await transaction.insertInto('approvals').values(rowOf(approval)).execute();
-        await audit(transaction, approval, toAudit);
+        await insertAudit(transaction, toAudit?.(approval) ?? []);
         return approval;
       }),
 
-    async get(id) {
+    async get(id: string): Promise<ApprovalRecord | undefined> {
       const row = await database.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toApproval(row);
     },
 
-    async list({ session, user, tool, since, state, limit }) {
+    /** Newest first. */
+    async list({ session, user, tool, since, state, limit }: ApprovalQuery): Promise<ApprovalRecord[]> {
       const rows = await database
         .selectFrom('approvals')
         .selectAll()
@@ -73,7 +81,8 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return rows.map(toApproval);
     },
 
-    async lastGranted({ tool, user }) {
+    /** The most recently granted one of a tool and user, even if used or expired since. */
+    async lastGranted({ tool, user }: Pick<ApprovalRecord, 'tool' | 'user'>): Promise<ApprovalRecord | undefined> {
       const row = await database
         .selectFrom('approvals')
         .selectAll()
@@ -86,7 +95,8 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return row && toApproval(row);
     },
 
-    decide: (id, decision, toAudit) =>
+    /** False when it is no longer pending, or expired. */
+    decide: (id: string, decision: ApprovalDecision, toAudit?: ToAudit): Promise<boolean> =>
       database.transaction().execute(async (transaction) => {
         const changed = await transaction
           .updateTable('approvals')
@@ -96,11 +106,12 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           .where('expiresAt', '>', decision.decidedAt)
           .returningAll()
           .executeTakeFirst();
-        if (changed) await audit(transaction, toApproval(changed), toAudit);
+        if (changed) await insertAudit(transaction, toAudit?.(toApproval(changed)) ?? []);
         return changed !== undefined;
       }),
 
-    async use(id, at) {
+    /** Uses a grant, and uses up a single-call one. False when another call was faster, or it expired. */
+    async use(id: string, at: string): Promise<boolean> {
       const changed = await database
         .updateTable('approvals')
         .set((set) => ({
@@ -120,7 +131,8 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return changed.length === 1;
     },
 
-    async giveBack(id) {
+    /** Undoes a use whose call was not made; it stays usable until it expires. */
+    async giveBack(id: string): Promise<void> {
       await database
         .updateTable('approvals')
         .set({ state: 'granted', usedAt: null })
@@ -129,7 +141,8 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
         .execute();
     },
 
-    expire: (at, toAudit) =>
+    /** Marks expired approvals and returns them. */
+    expire: (at: string, toAudit?: ToAudit): Promise<ApprovalRecord[]> =>
       database.transaction().execute(async (transaction) => {
         const rows = await transaction
           .updateTable('approvals')
@@ -139,15 +152,10 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           .returningAll()
           .execute();
         const expired = rows.map(toApproval);
-        for (const approval of expired) await audit(transaction, approval, toAudit);
+        for (const approval of expired) await insertAudit(transaction, toAudit?.(approval) ?? []);
         return expired;
       }),
   };
-}
-
-async function audit(transaction: Transaction<Tables>, approval: ApprovalRecord, toAudit?: ToAudit): Promise<void> {
-  const rows = toAudit?.(approval).map(toRow) ?? [];
-  if (rows.length > 0) await transaction.insertInto('audit').values(rows).execute();
 }
 
 /** Calls with the granted arguments find their approval by this hash, too. */

@@ -1,16 +1,25 @@
 /** Append-only records: the audit trail, telemetry and successful calls. */
 import type { Kysely } from 'kysely';
-import type { AuditRecord, CallRecord, Journal, TelemetryRecord } from '../store.js';
-import { matching, type Tables, toRecord, toRow } from './tables.js';
+import type { AuditQuery, AuditRecord, CallRecord, TelemetryQuery, TelemetryRecord } from '../store.js';
+import { insertAudit, matching, type Tables, toRecord, toRow } from './tables.js';
 
 const MAX_CALLS_A_TOOL = 10_000;
 
-export function createSqlJournal(database: Kysely<Tables>): Journal {
+interface Entries {
+  audit?: readonly AuditRecord[];
+  telemetry?: readonly TelemetryRecord[];
+  calls?: readonly CallRecord[];
+}
+
+export type Journal = ReturnType<typeof createSqlJournal>;
+
+export function createSqlJournal(database: Kysely<Tables>) {
   return {
-    async append({ audit = [], telemetry = [], calls = [] }) {
+    /** Atomic. */
+    async append({ audit = [], telemetry = [], calls = [] }: Entries): Promise<void> {
       if (audit.length + telemetry.length + calls.length === 0) return;
       await database.transaction().execute(async (transaction) => {
-        if (audit.length > 0) await transaction.insertInto('audit').values(audit.map(toRow)).execute();
+        await insertAudit(transaction, audit);
         if (telemetry.length > 0) await transaction.insertInto('telemetry').values(telemetry.map(toRow)).execute();
         for (const row of calls.map(toRow)) {
           const { session, tool, values } = row;
@@ -23,7 +32,8 @@ export function createSqlJournal(database: Kysely<Tables>): Journal {
       });
     },
 
-    async audit({ session, user, tool, event, outcome, since, limit }) {
+    /** Newest first. */
+    async audit({ session, user, tool, event, outcome, since, limit }: AuditQuery) {
       const rows = await database
         .selectFrom('audit')
         .selectAll()
@@ -34,7 +44,8 @@ export function createSqlJournal(database: Kysely<Tables>): Journal {
       return rows.map(({ place, ...row }) => ({ id: String(place), ...toRecord<AuditRecord>(row) }));
     },
 
-    async telemetry({ type, session, user, project, tool, since, until, after = 0, limit }) {
+    /** Oldest first, with the place to continue from. */
+    async telemetry({ type, session, user, project, tool, since, until, after = 0, limit }: TelemetryQuery) {
       const rows = await database
         .selectFrom('telemetry')
         .selectAll()
@@ -46,7 +57,8 @@ export function createSqlJournal(database: Kysely<Tables>): Journal {
       return rows.map((row) => toRecord<TelemetryRecord & { place: number }>(row));
     },
 
-    async calls(session, tools) {
+    /** Newest first, at most 10,000 a tool. */
+    async calls(session: string, tools: readonly string[]): Promise<CallRecord[]> {
       const ofTools = await Promise.all(
         tools.map((tool) =>
           database

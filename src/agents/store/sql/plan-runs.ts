@@ -1,11 +1,13 @@
 /** Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. */
 import type { Kysely } from 'kysely';
-import type { PlanRunRecord, PlanRuns } from '../store.js';
+import type { PlanRunQuery, PlanRunRecord } from '../store.js';
 import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
 
-export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
+export type PlanRuns = ReturnType<typeof createSqlPlanRuns>;
+
+export function createSqlPlanRuns(database: Kysely<Tables>) {
   return {
-    create: (run) =>
+    create: (run: PlanRunRecord): Promise<void> =>
       database.transaction().execute(async (transaction) => {
         const { steps, ...row } = run;
         const { id, updatedAt } = run;
@@ -17,14 +19,15 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
             .execute();
       }),
 
-    async get(id) {
+    async get(id: string): Promise<PlanRunRecord | undefined> {
       const row = await database.selectFrom('planRuns').selectAll().where('id', '=', id).executeTakeFirst();
       if (!row) return undefined;
       const states = await database.selectFrom('planSteps').selectAll().where('run', '=', id).execute();
       return { ...toRun(row), steps: Object.fromEntries(states.map(({ step, state }) => [step, JSON.parse(state)])) };
     },
 
-    async list({ state, user, session, since, limit }) {
+    /** Newest first. Results may be large, so the steps are not read. */
+    async list({ state, user, session, since, limit }: PlanRunQuery): Promise<Omit<PlanRunRecord, 'steps'>[]> {
       const rows = await database
         .selectFrom('planRuns')
         .selectAll()
@@ -36,7 +39,7 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
       return rows.map(toRun);
     },
 
-    setStep: (run, { id: step, state, at }) =>
+    setStep: (run: string, { id: step, state, at }: { id: string; state: unknown; at: string }): Promise<void> =>
       database.transaction().execute(async (transaction) => {
         const change = { state: toJson(state), updatedAt: at };
         // Locks the run first, like the removal of old runs, which avoids deadlocks.
@@ -48,12 +51,14 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
           .execute();
       }),
 
-    async setState(id, { state, plan, at }) {
+    /** Includes the plan where it was rewritten. */
+    async setState(id: string, { state, plan, at }: { state: string; plan?: unknown; at: string }): Promise<void> {
       const change = { state, updatedAt: at, ...(plan === undefined ? {} : { plan: toJson(plan) }) };
       await database.updateTable('planRuns').set(change).where('id', '=', id).execute();
     },
 
-    async claim(id, { owner, at, until }) {
+    /** Leases the run to one process until an instant; false while another one has it. */
+    async claim(id: string, { owner, at, until }: { owner: string; at: string; until: string }): Promise<boolean> {
       const claimed = await database
         .updateTable('planRuns')
         .set({ leaseOwner: owner, leaseUntil: until })

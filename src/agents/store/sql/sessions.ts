@@ -1,13 +1,16 @@
 /** Sessions and their enablements. All changes except counts first write the session's row, which serializes them. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { EnablementRecord, Enabling, EndedWith, SessionRecord, Sessions } from '../store.js';
+import type { EnablementRecord, Enabling, EndedWith, SessionRecord } from '../store.js';
 import { type EnablementsTable, type Tables, toApproval, toRecord, toRow, type WaitForUser } from './tables.js';
 
 const MAX_REMOVED = 500;
 
-export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitForUser): Sessions {
+export type Sessions = ReturnType<typeof createSqlSessions>;
+
+export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitForUser) {
   return {
-    create: (session, mostOpen) =>
+    /** @param mostOpen limit of the user's open sessions; false where it is reached. Default: no limit */
+    create: (session: SessionRecord, mostOpen?: number): Promise<boolean> =>
       database.transaction().execute(async (transaction) => {
         if (mostOpen !== undefined && session.user !== undefined) {
           await waitForUser(transaction, session.user);
@@ -23,18 +26,20 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return true;
       }),
 
-    async get(id) {
+    async get(id: string): Promise<SessionRecord | undefined> {
       const row = await database.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toSession(row);
     },
 
-    async list({ user, limit }) {
+    /** Newest first. */
+    async list({ user, limit }: { user?: string | undefined; limit: number }): Promise<SessionRecord[]> {
       const all = database.selectFrom('sessions').selectAll().orderBy('createdAt', 'desc').orderBy('id').limit(limit);
       const rows = await (user === undefined ? all : all.where('user', '=', user)).execute();
       return rows.map(toSession);
     },
 
-    beginTurn: (id, at) =>
+    /** Begins the next turn and ends expired enablements. Undefined: there is no such open session. */
+    beginTurn: (id: string, at: string) =>
       database.transaction().execute(async (transaction) => {
         const row = await transaction
           .updateTable('sessions')
@@ -53,11 +58,12 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return { turn: row.turn, ended: ended.map(toEnablement) };
       }),
 
-    async touch(id, at) {
+    async touch(id: string, at: string): Promise<void> {
       await database.updateTable('sessions').set({ activeAt: at }).where('id', '=', id).execute();
     },
 
-    end: (id, at) =>
+    /** Also removes its enablements and expires its open approvals. Undefined: it was not open. */
+    end: (id: string, at: string): Promise<EndedWith | undefined> =>
       database.transaction().execute(async (transaction) => {
         const row = await transaction
           .updateTable('sessions')
@@ -69,7 +75,8 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return row && (await clear(transaction, [id]))(id);
       }),
 
-    removeIdle: (before) =>
+    /** Removes sessions idle since `before`, up to 500 at a time, with all their records except the audit. */
+    removeIdle: (before: string): Promise<(EndedWith & { readonly session: SessionRecord })[]> =>
       database.transaction().execute(async (transaction) => {
         const idle = await transaction
           .deleteFrom('sessions')
@@ -88,7 +95,8 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return idle.map((row) => ({ session: toSession(row), ...endedWith(row.id) }));
       }),
 
-    async enablements(id) {
+    /** Enablements of the current turn, sorted by name. */
+    async enablements(id: string): Promise<EnablementRecord[]> {
       const rows = await database
         .selectFrom('enablements')
         .innerJoin('sessions', 'sessions.id', 'enablements.session')
@@ -100,7 +108,11 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
       return rows.map(toEnablement);
     },
 
-    enable: (id, { enablements, limit, at }) =>
+    /**
+     * Adds and prolongs, never shortens; `once` can become lasting. Undefined: the session is not open.
+     * @returns the names that are over the limit
+     */
+    enable: (id: string, { enablements, limit, at }: Enabling): Promise<{ overLimit: string[] } | undefined> =>
       database.transaction().execute(async (transaction) => {
         const session = await transaction
           .updateTable('sessions')
@@ -125,7 +137,8 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return { overLimit: merged.overLimit };
       }),
 
-    disable: (id, tools) =>
+    /** Returns the removed enablements. */
+    disable: (id: string, tools: readonly string[]): Promise<EnablementRecord[]> =>
       database.transaction().execute(async (transaction) => {
         if (tools.length === 0) return [];
         await transaction.updateTable('sessions').set({ turn: sql<number>`turn` }).where('id', '=', id).execute();
@@ -138,7 +151,8 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
         return rows.map(toEnablement);
       }),
 
-    async countCall(id, tool) {
+    /** Counts a call of an enabled tool; false when it is not enabled, which limits `once` to one call. */
+    async countCall(id: string, tool: string): Promise<boolean> {
       const row = await database
         .updateTable('enablements')
         .set({ calls: sql<number>`calls + 1` })
@@ -153,7 +167,8 @@ export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitFor
       return row !== undefined;
     },
 
-    async uncountCall(id, tool) {
+    /** Undoes the count of a call that was not made. */
+    async uncountCall(id: string, tool: string): Promise<void> {
       await database
         .updateTable('enablements')
         .set({ calls: sql<number>`calls - 1` })

@@ -1,20 +1,24 @@
-/** A store over an open database. */
+/**
+ * A store over an open database. Fulfilled writes are durable. Operations that processes can race for are atomic and
+ * return who won.
+ */
 import { type Kysely, sql } from 'kysely';
-import type { PrunedKind, Store } from '../store.js';
-import { createSqlAnswers } from './answers.js';
+import type { PrunedKind } from '../store.js';
 import { createSqlApprovals } from './approvals.js';
 import { createSqlJournal } from './journal.js';
-import { createSqlDocuments, createSqlWeights } from './keyed-records.js';
+import { createSqlAnswers, createSqlDocuments, createSqlWeights } from './keyed-records.js';
 import { type Dialect, migrate } from './migrations.js';
 import { createSqlPlanRuns } from './plan-runs.js';
 import { createSqlSessions } from './sessions.js';
 import type { Tables, WaitForUser } from './tables.js';
 
+export type Store = Awaited<ReturnType<typeof createSqlStore>>;
+
 /**
  * @param dialect migrates the tables first. Undefined: they are up to date
  * @throws WinnowError `store_failed`
  */
-export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect): Promise<Store> {
+export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect) {
   try {
     if (dialect) await migrate(database, dialect);
   } catch (error) {
@@ -31,15 +35,25 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     privateTools: createSqlDocuments(database, 'private_tools'),
     rules: createSqlDocuments(database, 'rules'),
     snapshots: createSqlDocuments(database, 'snapshots'),
+    /** Accepted definitions of tools, by origin and name. */
     definitions: createSqlDocuments(database, 'definitions'),
+    /** Users' kept plans, by name. */
     plans: createSqlDocuments(database, 'plans'),
+    /** Secret keys that the servers generate; never shown. */
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),
     answers: createSqlAnswers(database, waitForUser),
-    prune: (kind, before) => PRUNE[kind](database, before),
-    probe: () => probes.put({ owner: '', name: 'probe', content: null, updatedAt: new Date().toISOString() }),
-    close: () => {
+    /**
+     * Removes a batch of older records: approvals by expiry, plan runs by last activity, all else by creation. Returns
+     * how many; 0: none is left.
+     */
+    prune: (kind: PrunedKind, before: string): Promise<number> => PRUNE[kind](database, before),
+    /** Makes a test write, which detects a full disk or missing rights. @throws WinnowError `store_failed` */
+    probe: (): Promise<void> =>
+      probes.put({ owner: '', name: 'probe', content: null, updatedAt: new Date().toISOString() }),
+    /** Idempotent. */
+    close: (): Promise<void> => {
       closing ??= database.destroy();
       return closing;
     },

@@ -3,12 +3,12 @@
  * are null, nested ones JSON.
  */
 import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
-import type { AnswerRecord } from '../answers.js';
-import type { DocumentRecord } from '../documents.js';
 import type {
+  AnswerRecord,
   ApprovalRecord,
   AuditRecord,
   CallRecord,
+  DocumentRecord,
   EnablementRecord,
   PlanRunRecord,
   SessionRecord,
@@ -88,6 +88,10 @@ export function toApproval({ grantedHash: _, ...row }: Tables['approvals']): App
 
 /** Locks the user's counts until the transaction ends. */
 export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
+
+export async function insertAudit(transaction: Transaction<Tables>, entries: readonly AuditRecord[]): Promise<void> {
+  if (entries.length > 0) await transaction.insertInto('audit').values(entries.map(toRow)).execute();
+}
 
 export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);

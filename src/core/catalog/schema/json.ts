@@ -83,6 +83,22 @@ function startOfJson(value: unknown, characters: number): string {
   return text + (isList ? ']' : '}');
 }
 
+type Path = readonly (string | number)[];
+
+/** A copy with each part changed that is no object or list. */
+export function mapLeaves(value: unknown, change: (leaf: unknown, path: Path) => unknown, path: Path = []): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => mapLeaves(item, change, [...path, index]));
+  if (!isObject(value)) return change(value, path);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapLeaves(part, change, [...path, key])]));
+}
+
+/** The parts that are no object or list, each with its path. */
+export function leavesOf(value: unknown): { readonly path: Path; readonly value: unknown }[] {
+  const leaves: { path: Path; value: unknown }[] = [];
+  mapLeaves(value, (leaf, path) => leaves.push({ path, value: leaf }));
+  return leaves;
+}
+
 /** `filters`, `tags[0]` -> `filters.tags[0]`. Quotes names that are not plain words. */
 export function joinPath(path: string, step: string | number): string {
   if (typeof step === 'number') return `${path}[${step}]`;

@@ -1,7 +1,6 @@
 /** What is added while the server runs: private tools of users, and rules of operators. */
 import { describe, expect, it } from '@jest/globals';
 import { createKeptRules } from '../../../../src/agents/kept-rules.js';
-import { createAuditWriter } from '../../../../src/agents/ledger.js';
 import { createLivePlanner } from '../../../../src/agents/live-catalog.js';
 import { createPrivateTools } from '../../../../src/agents/private-tools.js';
 import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
@@ -124,8 +123,7 @@ describe('rules over HTTP', () => {
     const store = await openStore();
     const base = createCatalog(TOOLS, { rules: [OWN] });
     const privateTools = createPrivateTools({ base: () => base, store: store.privateTools });
-    const audit = createAuditWriter({ journal: store.journal });
-    const rules = createKeptRules({ base: () => base, store: store.rules, audit });
+    const rules = createKeptRules({ base: () => base, store: store.rules });
     const planned: Catalog[] = [];
     const planner = createLivePlanner({
       catalog: privateTools.catalog,
