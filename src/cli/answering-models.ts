@@ -9,7 +9,6 @@ import { pairId } from '../eval/prices.js';
 import { hashOf, type Settings } from '../eval/run-summary.js';
 import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
-import type { PlanningFlags } from './flags.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModels } from './set-up.js';
 
@@ -25,12 +24,11 @@ export interface AnsweringModels {
 
 /** The models of both stages. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function openAnsweringModels(
-  flags: PlanningFlags,
   config: ConfigFile,
   { cache: hasCache, ...context }: { stderr: NodeJS.WriteStream; signal: AbortSignal; cache: boolean },
 ): Promise<AnsweringModels> {
-  const { model, planningModel, close } = await openModels(flags, config, context);
-  const settings = modelSettings(flags, config);
+  const { model, planningModel, close } = await openModels(config, context);
+  const settings = modelSettings(config);
   const ofPlanning = planningModelSettings(config, settings);
   const withCache = (one: Model, answers: AnswerCacheOptions): AnsweringModel => {
     return { model: one, cache: hasCache ? createAnswerCache(one, answers) : undefined };

@@ -28,13 +28,11 @@ import type { ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import type { Synonyms } from '../core/search/synonyms.js';
 import type { ConfigFile } from './config-file.js';
-import type { AgentFlags } from './flags.js';
 import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
 import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
 
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
-  flags: AgentFlags;
   audit: WriteAudit;
   policy: PolicySource;
 }
@@ -50,8 +48,8 @@ export interface OpenCatalog {
 
 /** @throws WinnowError `invalid_option`, `source_failed` */
 export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
-  const { flags, config, sources, loaded, isStrict, logger, audit, policy } = setup;
-  const open = () => openExecutors({ flags, config, sources, catalog: live.current().catalog, logger });
+  const { config, sources, loaded, isStrict, logger, audit, policy } = setup;
+  const open = () => openExecutors({ config, sources, catalog: live.current().catalog, logger });
   const live = createLiveCatalog({
     first: loaded,
     load: (previous) =>
@@ -101,7 +99,6 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
 }
 
 export interface ExecutorParts {
-  flags: Pick<AgentFlags, 'toolsModule'>;
   config: ConfigFile;
   /** Sources of the catalogue. */
   sources: readonly string[];
@@ -114,9 +111,8 @@ export interface ExecutorParts {
  * module's tools
  * @throws WinnowError `invalid_option`, `source_failed`
  */
-export async function openExecutors({ flags, config, sources, catalog, logger }: ExecutorParts) {
-  const toolsModule = flags.toolsModule ?? config.toolsModule;
-  const { workerModule } = config;
+export async function openExecutors({ config, sources, catalog, logger }: ExecutorParts) {
+  const { toolsModule, workerModule } = config;
   requireModule('workerModule', workerModule);
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
   const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
@@ -167,7 +163,7 @@ async function loadFunctions(path: string): Promise<Record<string, ToolFunction>
   if (functions.length > 0) return Object.fromEntries(functions);
   throw new WinnowError(
     'invalid_option',
-    `--tools-module: ${path} exports no function. Export one a tool, under the name of the tool.`,
+    `toolsModule: ${path} exports no function. Export one a tool, under the name of the tool.`,
   );
 }
 
@@ -176,7 +172,7 @@ async function importModule(path: string): Promise<Record<string, unknown>> {
     return await import(pathToFileURL(resolve(path)).href);
   } catch (error) {
     const reason = messageOf(error);
-    throw new WinnowError('invalid_option', `--tools-module: ${path} can't be loaded: ${reason}`, { cause: error });
+    throw new WinnowError('invalid_option', `toolsModule: ${path} can't be loaded: ${reason}`, { cause: error });
   }
 }
 

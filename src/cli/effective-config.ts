@@ -9,51 +9,41 @@ import { openPolicy } from './agents-setup.js';
 import { readAuth } from './auth-setup.js';
 import { requireModule } from './catalog-setup.js';
 import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
-import type { AgentFlags, PlanningFlags } from './flags.js';
+import type { ConfigFlags } from './flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings, rerankModelSettings } from './model-settings.js';
 import { counted } from './output.js';
-import { configPathOf, logLevelOf, readConfig, redisOf, storePlaceOf } from './read-config.js';
-import { plannerOptions, promptPaths } from './set-up.js';
+import { configPathOf, logLevelOf, readConfig, storePlaceOf } from './read-config.js';
 import { endpointOf } from './tracing.js';
-
-type Flags = PlanningFlags & AgentFlags;
 
 /**
  * Reads all but the sources, and calls no server.
  * @returns `file` is undefined where there is none
  * @throws WinnowError `invalid_option`, `prompt_invalid` for the first problem
  */
-export async function readEffective(flags: Flags): Promise<{ file: string | undefined; config: object }> {
+export async function readEffective(flags: ConfigFlags): Promise<{ file: string | undefined; config: object }> {
   const config = await readConfig(flags);
-  const model = modelSettings(flags, config);
+  const model = modelSettings(config);
   const planningModel = planningModelSettings(config, model);
   const sections = await fillSections(config);
   rerankModelSettings(config);
   readAuth(config.auth);
-  await readOwnFiles(flags, config);
-  const toolsModule = flags.toolsModule ?? config.toolsModule;
-  requireModule('toolsModule', toolsModule);
+  await readOwnFiles(config);
+  requireModule('toolsModule', config.toolsModule);
   requireModule('workerModule', config.workerModule);
-  const policy = flags.policy ?? config.policy;
-  await openPolicy(policy);
-  const store = storePlaceOf(flags, config);
-  const mask = createKeyMask(configuredSecrets(flags, config));
+  await openPolicy(config.policy);
+  const store = storePlaceOf(config);
+  const mask = createKeyMask(configuredSecrets(config));
   const effective = {
     ...config,
-    catalog: flags.catalog ?? config.catalog,
-    strict: flags.strict ?? config.strict ?? false,
+    strict: config.strict ?? false,
     model: withoutSecrets(model, config.model),
     planningModel: planningModel && withoutSecrets(planningModel, config.planningModel),
-    options: resolveOptions({ ...config.options, ...plannerOptions(flags) }),
-    prompts: promptPaths(flags, config),
+    options: resolveOptions(config.options),
     logLevel: logLevelOf(config),
     store: store && ('file' in store ? store.file : store.url),
-    redis: redisOf(config),
     tracing: { endpoint: endpointOf(config) },
     rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
-    policy,
-    toolsModule,
-    callLog: flags.callLog ?? config.callLog ?? 'off',
+    callLog: config.callLog ?? 'off',
     ...sections,
   };
   return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective))), withoutKeys) };
@@ -64,8 +54,8 @@ export async function readEffective(flags: Flags): Promise<{ file: string | unde
  * @returns how many there are, in words
  * @throws WinnowError `prompt_invalid`, `invalid_option`
  */
-export async function readOwnFiles(flags: Flags, config: ConfigFile): Promise<string> {
-  const prompts = promptPaths(flags, config);
+export async function readOwnFiles(config: ConfigFile): Promise<string> {
+  const { prompts = {} } = config;
   loadPrompts(prompts);
   loadNamedPrompt('rerank-tools', prompts['rerank-tools']);
   if (config.synonyms !== undefined) await loadSynonyms(config.synonyms);

@@ -21,7 +21,7 @@ export async function openLocalEvaluator(
   { flags, config, suites, options, prompts }: EvaluationSetup,
   context: SetupContext,
 ): Promise<Evaluator> {
-  const { id, asked, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: flags.cache });
+  const { id, asked, answering, close } = await openAnsweringModels(config, { ...context, cache: flags.cache });
   return {
     model: id,
     asked,

@@ -3,16 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { WinnowError } from '../core/errors.js';
 import type { Shares } from '../eval/tune/split-cases.js';
 import { choice, type FlagsOf, list, text, toggle, typed, untoggle, valued, withDefault } from './command.js';
-import {
-  assign,
-  calendarDay,
-  duration,
-  JSON_OUTPUT,
-  PLANNING,
-  type PlanningFlags,
-  UNITS_IN_MS,
-  wholeNumber,
-} from './flags.js';
+import { calendarDay, duration, JSON_OUTPUT, PLANNING, UNITS_IN_MS, wholeNumber } from './flags.js';
 
 /** Default folder of runs, and of `history`. */
 export const RUNS_FOLDER = '.winnow/eval';
@@ -110,14 +101,6 @@ export const DEFAULT_WINDOW = 200;
 /** What `winnow eval --queue` and `winnow worker` need besides Winnow. */
 export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
 
-/** Flags that choose a model and how to reach it; with a queue, the workers have them. */
-const MODEL_FLAGS = [
-  'callLog',
-  'baseUrl',
-  'modelFile',
-  'apiKeyEnv',
-] as const satisfies readonly (keyof PlanningFlags)[];
-
 const QUEUE_FLAGS = ['rate', 'window', 'attempts', 'lostAfter'] as const;
 
 /** @throws WinnowError `invalid_option` for a flag without effect */
@@ -126,7 +109,7 @@ export function refuseQueueFlags(flags: EvalFlags): void {
   const alone = QUEUE_FLAGS.find((name) => flags[name] !== undefined);
   if (queue === undefined && alone !== undefined)
     throw new WinnowError('invalid_option', `${typed(EVAL[alone])} goes with --queue.`);
-  const ofWorker = jobs > 1 ? 'jobs' : MODEL_FLAGS.find((name) => flags[name] !== undefined);
+  const ofWorker = jobs > 1 ? 'jobs' : flags.baseUrl === undefined ? undefined : 'baseUrl';
   if (queue !== undefined && ofWorker !== undefined) {
     const message = `${typed(EVAL[ofWorker])} does not go with --queue: give it to winnow worker.`;
     throw new WinnowError('invalid_option', message);
@@ -147,15 +130,6 @@ function countingNumber(words: string): number {
   if (words.trim() === '' || !Number.isInteger(value) || value < 0)
     throw new InvalidArgumentError('must be a whole number.');
   return value;
-}
-
-/** `--set maxTools=8,defaults=off` is short for two of them. */
-export function expandSet(set: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
-  const values = Object.entries(set ?? {}).flatMap(([name, value]) => {
-    if (typeof value !== 'string' || !/,\s*\w+=/u.test(value)) return [[name, value]];
-    return `${name}=${value}`.split(',').flatMap((part) => Object.entries(assign(part.trim(), undefined)));
-  });
-  return Object.fromEntries(values);
 }
 
 function share(words: string): number {

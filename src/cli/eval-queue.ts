@@ -8,7 +8,7 @@ import type { Evaluator } from './eval-evaluator.js';
 import { DEFAULT_WINDOW, QUEUE_PACKAGES } from './eval-options.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
-import { isStoreName, modelPlaceOf } from './model-settings.js';
+import { isStoreName } from './model-settings.js';
 
 /**
  * Loads the queue's library only when a queue is used.
@@ -24,7 +24,7 @@ export async function openQueueEvaluator(
   const { flags, config, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
   const { earlier, name, startedAt, judging } = run;
-  const model = earlier?.model ?? modelNameOf(flags, config);
+  const model = earlier?.model ?? modelNameOf(config);
   // Only a worker can resolve a name of the store to a file.
   const isName = model !== undefined && isStoreName(model);
   const lostAfterMs = lostAfter === undefined ? undefined : lostAfter * 1_000;
@@ -62,9 +62,7 @@ export async function openQueueEvaluator(
 }
 
 /** The workers' name of the model. Undefined: the first worker names it, as for a file, which only a worker can read. */
-function modelNameOf(flags: EvaluationSetup['flags'], config: ConfigFile): string | undefined {
-  const { name, file } = modelPlaceOf(flags, config);
-  const { planningModel } = config;
-  if (name === undefined || file !== undefined) return flags.model;
+function modelNameOf({ model: { name, file } = {}, planningModel }: ConfigFile): string | undefined {
+  if (name === undefined || file !== undefined) return name;
   return pairId(name, planningModel && (planningModel.name ?? name));
 }

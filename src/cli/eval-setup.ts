@@ -9,11 +9,10 @@ import { withRun } from '../eval/run-store.js';
 import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
 import type { FlagsOf } from './command.js';
 import type { ConfigFile } from './config-file.js';
-import { type CASES, type EvalFlags, expandSet } from './eval-options.js';
+import type { CASES, EvalFlags } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
-import { plannerOptions, promptPaths } from './set-up.js';
 
 /** Set-up of `winnow eval` and `winnow tune`. */
 export interface CasesSetup {
@@ -50,13 +49,12 @@ export async function setUpCases(
 ): Promise<CasesSetup> {
   const config = await readConfig(flags);
   const out = chooseOut(kind, flags);
-  const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
-  const options = resolveOptions({ ...config.options, ...given, ...more });
-  const prompts = promptPaths(flags, config);
+  const options = resolveOptions({ ...config.options, ...more });
+  const { prompts = {} } = config;
   const promptHashes = promptHashesOf(prompts);
   const logger = createLogger({ level: logLevelOf(config) });
-  const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
-  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal });
+  const { suite, cases } = flags;
+  const suites = await loadSuites({ suite, cases }, { config, logger, signal });
   const { tag: tags, sample, seed, limit } = flags;
   const source = await openCases(suites, { tags, sample, seed, limit, ...filter });
   for (const notice of source.notices) stderr.write(`${notice}\n`);

@@ -10,12 +10,10 @@ import { loadTools } from './load-tools.js';
 export interface SuiteFlags {
   suite?: readonly string[] | undefined;
   cases?: readonly string[] | undefined;
-  catalog?: readonly string[] | undefined;
-  strict: boolean;
 }
 
 export interface LoadContext {
-  config: Pick<ConfigFile, 'sourceTimeoutMs'>;
+  config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs'>;
   /** Logs what of a catalogue could not be read. */
   logger: LoadLogger;
   signal: AbortSignal | undefined;
@@ -23,7 +21,8 @@ export interface LoadContext {
 
 /** @throws WinnowError `invalid_option` for missing or duplicate sets; errors of the catalogue's sources */
 export async function loadSuites(flags: SuiteFlags, { config, ...context }: LoadContext): Promise<Suite[]> {
-  const { suite = [], cases = [], catalog } = flags;
+  const { suite = [], cases = [] } = flags;
+  const { catalog } = config;
   if (suite.length + cases.length === 0) {
     throw new WinnowError(
       'invalid_option',
@@ -42,8 +41,7 @@ export async function loadSuites(flags: SuiteFlags, { config, ...context }: Load
   const suites: Suite[] = [];
   for (const { name, caseFile, sources } of all) {
     const key = JSON.stringify(sources);
-    const loaded =
-      catalogs.get(key) ?? (await loadTools({ catalog: sources, strict: flags.strict }, config, context)).loaded;
+    const loaded = catalogs.get(key) ?? (await loadTools({ ...config, catalog: [...sources] }, context)).loaded;
     catalogs.set(key, loaded);
     suites.push({ name, catalog: loaded.catalog, caseFile });
   }

@@ -37,7 +37,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
 async function runSetup(setup: CasesSetup, flags: TuneFlags, { stop, cancel }: Interrupts): Promise<TuneReport> {
   const { config, out: folder, source, suites, options, prompts: promptPaths, promptHashes } = setup;
   const asking = tunedModelSettings(flags, config);
-  const { model, close } = await openModels(flags, config, { stderr: process.stderr, signal: stop }, asking);
+  const { model, close } = await openModels(config, { stderr: process.stderr, signal: stop }, asking);
   try {
     const { seed, metric, maxTokensGrowth, rounds, tries, jobs, budget, maxCalls, ignoreCase = false } = flags;
     const { limit, sample, tag: tags, split: shares = DEFAULT_SHARES } = flags;
@@ -68,7 +68,7 @@ async function runSetup(setup: CasesSetup, flags: TuneFlags, { stop, cancel }: I
 
 /** The one model that will read the prompts. @throws WinnowError `invalid_option` where there are two */
 function tunedModelSettings(flags: TuneFlags, config: ConfigFile): ModelSettings {
-  const settings = modelSettings(flags, config);
+  const settings = modelSettings(config);
   const planning = planningModelSettings(config, settings);
   if (planning === undefined || flags.only === 'select') return settings;
   if (flags.only === 'plan') return planning;

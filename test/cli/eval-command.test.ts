@@ -291,7 +291,7 @@ describe('a folder without runs', () => {
 
 describe('refused, before a model is asked', () => {
   it.each<[string, string[], string]>([
-    ['no cases', ['--base-url', 'x', '--model', 'm'], 'There are no cases'],
+    ['no cases', ['--base-url', 'http://a.example', '--model', 'm'], 'There are no cases'],
     ['cases without a catalogue', ['--cases', 'a.jsonl'], '--cases needs --catalog'],
     ['a set that is not there', ['--suite', 'none'], 'there is neither none.cases.jsonl with none.tools.json, nor'],
     ['a metric that does not exist', ['--gate', 'recal>=1'], 'there is no metric "recal"'],
@@ -321,7 +321,7 @@ describe('refused, before a model is asked', () => {
   it('a run over another one, and a run that goes on with other settings, each named', async () => {
     await evaluate(['--limit', '1']);
     expect(String((await evaluate(['--limit', '1'])).error)).toContain('There is a run in');
-    const { exitCode, error } = await evaluate(['--limit', '2', '--resume', '--max-tools', '5']);
+    const { exitCode, error } = await evaluate(['--limit', '2', '--resume', '--set', 'maxTools=5']);
     expect(exitCode).toBe(2);
     expect(String(error)).toContain('filter.limit: 1 there, 2 here; options.maxTools: 8 there, 5 here');
     expect(await setup.keys()).toEqual(['c0#0']);

@@ -105,7 +105,10 @@ describe('the flags of a run', () => {
       const file = join(setup.folder, 'mine.md');
       const before = readFileSync(defaultPromptPath('select-tools'), 'utf8');
       writeFileSync(file, before.replace('<!-- system -->', '<!-- system -->\nBe brave.'));
-      const [usual, own] = [await evaluated(...SELECT), await evaluated(...SELECT, '--prompt', `select-tools=${file}`)];
+      const [usual, own] = [
+        await evaluated(...SELECT),
+        await evaluated(...SELECT, '--set', `prompts.select-tools=${file}`),
+      ];
       expect(bodies().map((body) => body.includes('Be brave.'))).toEqual([...cases, ...cases].map((_, at) => at >= 8));
       const hashesIn = ({ out }: { out: string }): Record<string, string> =>
         JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).promptHashes;
@@ -238,17 +241,10 @@ describe('refused, before anything is loaded', () => {
       '--jobs does not go with --queue',
     ],
     [
-      'a log of calls, which a worker has',
-      ['eval', ...queue, '--call-log', 'x'],
-      '--call-log does not go with --queue',
-    ],
-    [
       'a model server, which a worker has',
       ['eval', ...queue, '--base-url', 'http://127.0.0.1:1/v1'],
       '--base-url does not go with --queue',
     ],
-    ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
-    ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
     [
       'a metric of one prompt for both',
       ['tune', '--metric', 'recall'],
@@ -257,9 +253,7 @@ describe('refused, before anything is loaded', () => {
     ['a metric of repeats', ['tune', '--metric', 'pass^2'], '--metric: "pass^2" is no metric'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
-    ['an option of the run at a worker', ['worker', ...queue, '--set', 'fillTokens=0'], "unknown option '--set'"],
-    ['a limit of the run at a worker', ['worker', ...queue, '--max-tools', '3'], "unknown option '--max-tools'"],
-    ['a name in place of a file', ['tune', '--prompt', 'select-tools=on'], 'The prompt file on can'],
+    ['a name in place of a file', ['tune', '--set', 'prompts.select-tools=no.md'], 'The prompt file no.md can'],
   ])('%s', async (_, words, message) => {
     expect(await refusalOf(words)).toContain(message);
   });

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { expandSet } from '../../src/cli/eval-options.js';
 import { createEvaluationProgress } from '../../src/cli/eval-progress.js';
 import { loadSuites } from '../../src/cli/eval-suites.js';
 import { renderTable } from '../../src/cli/output.js';
@@ -74,20 +73,6 @@ describe('the progress of a run', () => {
   });
 });
 
-describe('several options in one --set', () => {
-  it.each([
-    [{ maxTools: '8,defaults=off,maxRounds=2' }, { maxTools: 8, defaults: false, maxRounds: 2 }],
-    [
-      { maxTools: 8, fillTokens: 0 },
-      { maxTools: 8, fillTokens: 0 },
-    ],
-    [{ answer: 'a,b' }, { answer: 'a,b' }],
-    [undefined, {}],
-  ])('%j are %j', (set, expanded) => {
-    expect(expandSet(set)).toEqual(expanded);
-  });
-});
-
 describe('sets of cases', () => {
   const logger = { debug: () => undefined, warn: () => undefined };
   const context = { config: {}, logger, signal: undefined };
@@ -107,8 +92,8 @@ describe('sets of cases', () => {
     const suite = [join(folder, 'one'), join(folder, 'two')];
     const cases = [put('own.jsonl', {})];
     const suites = await loadSuites(
-      { suite, cases, catalog: [join(folder, 'one.tools.json')], strict: false },
-      context,
+      { suite, cases },
+      { ...context, config: { catalog: [join(folder, 'one.tools.json')] } },
     );
     expect(suites.map(({ name, catalog }) => [name, catalog.tools.length])).toEqual([
       ['one', 1],
@@ -120,13 +105,13 @@ describe('sets of cases', () => {
 
   it('share a catalogue that is read once', async () => {
     const cases = [put('x.jsonl', {}), put('y.jsonl', {})];
-    const [x, y] = await loadSuites({ cases, catalog: [put('t.json', tools)], strict: false }, context);
+    const [x, y] = await loadSuites({ cases }, { ...context, config: { catalog: [put('t.json', tools)] } });
     expect(x?.catalog).toBe(y?.catalog);
   });
 
   it('have names of their own', async () => {
     const cases = [put('a/same.jsonl', {}), put('b/same.cases.jsonl', {})];
-    const loading = loadSuites({ cases, catalog: [put('t.json', tools)], strict: false }, context);
+    const loading = loadSuites({ cases }, { ...context, config: { catalog: [put('t.json', tools)] } });
     await expect(loading).rejects.toThrow('Two sets of cases are named "same"');
   });
 });

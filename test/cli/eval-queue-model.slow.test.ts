@@ -46,7 +46,7 @@ function aStoredModel(machine: string) {
 async function beginMachine(name: string, model: string) {
   const logger = { debug: () => undefined, warn: () => undefined };
   const context = { config: {}, logger, signal: undefined, stderr: { write: () => true } };
-  const suites = await loadSuites({ suite: [join(setup.folder, 'set')], strict: false }, context);
+  const suites = await loadSuites({ suite: [join(setup.folder, 'set')] }, context);
   const catalogs = new Set(suites.map(({ catalog }) => catalog.fingerprint));
   const identity = {
     version: readVersion(),

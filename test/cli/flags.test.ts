@@ -67,6 +67,8 @@ describe('assign', () => {
     ['maxTools=-1', { maxTools: -1 }],
     ['repair=a=b.md', { repair: 'a=b.md' }],
     [' answer = rank ', { answer: 'rank' }],
+    ['maxTools=8, defaults=off', { maxTools: 8, defaults: false }],
+    ['answer=a,b', { answer: 'a,b' }],
     ['empty=', { empty: '' }],
     ['word=1e3', { word: '1e3' }],
   ])('reads %s', (text, value) => {
@@ -92,11 +94,21 @@ describe('the flags', () => {
   }
 
   it('may be repeated where they name several things', async () => {
-    const words = ['--catalog', 'a', '--catalog', 'b', '--set', 'x=1', '--set', 'y=off', '--prompt', 'repair=r.md'];
+    const words = [
+      '--catalog',
+      'a',
+      '--catalog',
+      'b',
+      '--set',
+      'x=1',
+      '--set',
+      'y=off',
+      '--set',
+      'prompts.repair=r.md',
+    ];
     expect(await parse(...words)).toEqual({
       catalog: ['a', 'b'],
-      set: { x: 1, y: false },
-      prompt: { repair: 'r.md' },
+      set: { x: 1, y: false, 'prompts.repair': 'r.md' },
     });
   });
 

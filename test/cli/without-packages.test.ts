@@ -100,7 +100,7 @@ describe('the local runtime', () => {
     it('who asks for the local model is told what is missing, and what to do', async () => {
       const file = join(folder, 'own.gguf');
       await writeFile(file, '');
-      const { exitCode, stdout, error } = await run('--model-file', file);
+      const { exitCode, stdout, error } = await run('--set', `model.file=${file}`);
       expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
       expect(String(error)).toContain('The local runtime (package node-llama-cpp) is not installed here.');
       expect(String(error)).toContain('--base-url URL --model NAME');

@@ -4,11 +4,11 @@ import type { Approval, ApprovalOutput } from '../../agents/records.js';
 import type { Router } from '../../agents/router.js';
 import { ERROR_TABLE } from '../../core/errors.js';
 import { choice, command, type FlagsOf, group, required, text, toggle, valued } from '../command.js';
-import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, POLICY, STORE, USER, wholeNumber } from '../flags.js';
+import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER, wholeNumber } from '../flags.js';
 import { parseArguments } from '../input.js';
 import { print, printableLine } from '../output.js';
 
-const LOOK = { ...CONFIG, ...STORE, ...POLICY, ...JSON_OUTPUT };
+const LOOK = { ...CONFIG, ...STORE, ...JSON_OUTPUT };
 const LIST = {
   ...LOOK,
   ...USER,
@@ -90,12 +90,12 @@ async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeo
     { needsTools: flags.arguments !== undefined },
   );
   const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';
-  const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
+  const advice = isOfOther && flags.set?.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
   print(flags, { value: outcome, text: shown + advice });
   if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
 }
 
-const POLICY_ADVICE = '\nIf the server has a policy, name it here: --policy FILE, or its --config.';
+const POLICY_ADVICE = '\nIf the server has a policy, name it here: --set policy=FILE, or its --config.';
 
 type Trail = Pick<Router, 'audit'>;
 

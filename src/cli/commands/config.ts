@@ -1,10 +1,10 @@
 /** `winnow config`: lists the keys of the configuration file, checks a file, and shows the effective values without secrets. */
 import type { Command } from 'commander';
 import { command, group, toggle } from '../command.js';
-import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
 import { colours, print } from '../output.js';
 
-const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
+const FLAGS = { ...PLANNING, ...STORE, ...JSON_OUTPUT };
 
 /** The parts of a JSON Schema that are shown. */
 interface Shape {

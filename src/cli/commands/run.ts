@@ -5,7 +5,7 @@ import type { Caller, EnableOutput } from '../../agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, list, text, toggle, typed, valued } from '../command.js';
-import { AGENTS, CALLER, CATALOG, CONFIG, JSON_OUTPUT, wholeNumber } from '../flags.js';
+import { CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, wholeNumber } from '../flags.js';
 import { readJson } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
 import { print, printableLine, renderTable } from '../output.js';
@@ -13,7 +13,7 @@ import { print, printableLine, renderTable } from '../output.js';
 const FLAGS = {
   ...CONFIG,
   ...CATALOG,
-  ...AGENTS,
+  ...STORE,
   ...CALLER,
   session: text(
     '--session <id>',
@@ -36,7 +36,7 @@ export function runCommand(): Command {
     flags: FLAGS,
     examples: [
       'winnow run plan.json -c winnow.yaml --user ann',
-      'winnow run plan.json --catalog tools.json --tools-module tools.mjs --dry-run',
+      'winnow run plan.json --catalog tools.json --set toolsModule=tools.mjs --dry-run',
       'winnow run --resume 5d52574b-5299-4a59-abf6-9c60a50027ad -c winnow.yaml --user ann',
     ],
     run: ([path], flags) => runPlan(path, flags),
@@ -75,7 +75,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
 async function open(flags: Flags, signal: AbortSignal) {
   const { openAgents } = await import('../agents-setup.js');
   const { readTools } = await import('../set-up.js');
-  return openAgents({ ...(await readTools(flags, { signal, stderr: process.stderr })), flags });
+  return openAgents(await readTools(flags, { signal, stderr: process.stderr }));
 }
 
 async function start(
@@ -167,18 +167,19 @@ function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean
   if (state !== 'paused') return [];
   if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
   const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
-  const store = flagsAgain(flags, ['config', 'store', 'policy']);
-  const all = store + flagsAgain(flags, ['catalog', 'toolsModule', 'user', 'role']);
+  const store = flagsAgain(flags, ['config', 'store', 'set']);
+  const all = flagsAgain(flags, ['config', 'store', 'catalog', 'set', 'user', 'role']);
   const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME${store}`);
   return ['Next:', ...grants, `  winnow run --resume ${id}${all}`];
 }
 
-type TypedFlag = 'config' | 'store' | 'policy' | 'catalog' | 'toolsModule' | 'user' | 'role';
+type TypedFlag = 'config' | 'set' | 'store' | 'catalog' | 'user' | 'role';
 
 /** The given flags, quoted for a shell, without URLs that hold a password. Empty where none was given. */
 export function flagsAgain(flags: Pick<Flags, TypedFlag>, names: readonly TypedFlag[]): string {
+  const given = { ...flags, set: Object.entries(flags.set ?? {}).map(([key, value]) => `${key}=${value}`) };
   return names
-    .flatMap((name) => [flags[name] ?? []].flat().map((value) => [name, value] as const))
+    .flatMap((name) => [given[name] ?? []].flat().map((value) => [name, value] as const))
     .filter(([, value]) => !(URL.canParse(value) && new URL(value).password !== ''))
     .map(([name, value]) => ` ${typed(FLAGS[name])} ${quoted(value)}`)
     .join('');

@@ -4,11 +4,11 @@ import type { Definitions, HeldTool } from '../../agents/definitions.js';
 import type { View } from '../../core/catalog/scope.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, group, toggle } from '../command.js';
-import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, STRICT, USER } from '../flags.js';
+import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
 import { counted, print, printableLine } from '../output.js';
 
-const FLAGS = { ...CATALOG, ...CONFIG, ...STRICT, ...USER, ...JSON_OUTPUT };
+const FLAGS = { ...CATALOG, ...CONFIG, ...USER, ...JSON_OUTPUT };
 const REVIEW = { ...FLAGS, ...STORE };
 const ACCEPT = { ...REVIEW, ...BY, all: toggle('--all', 'all that wait, as they are now') };
 
@@ -30,7 +30,7 @@ export function toolsCommand(): Command {
         name: 'check',
         about: 'every problem of the sources, and what is mended in schemas',
         flags: FLAGS,
-        examples: ['winnow tools check --catalog mcp.json', 'winnow tools check --strict'],
+        examples: ['winnow tools check --catalog mcp.json', 'winnow tools check --set strict=true'],
         run: checkTools,
       }),
       command({
@@ -82,7 +82,7 @@ async function showTool(name: string, flags: Flags): Promise<void> {
   print(flags, { value: tool, text: fields.join('\n') });
 }
 
-/** Reads leniently even under --strict, so that it shows all problems. */
+/** Reads leniently even under strict, so that it shows all problems. */
 async function checkTools(_: string[], flags: Flags): Promise<void> {
   const { renderFlag, scanTools } = await import('../../core/catalog/scan.js');
   const { renderIssue } = await import('../../core/catalog/tool.js');
@@ -148,8 +148,8 @@ async function withDefinitions<Result>(
   const { loadTools } = await import('../load-tools.js');
   const { readConfig, requireStorePlace } = await import('../read-config.js');
   const config = await readConfig(flags);
-  const place = requireStorePlace(flags, config);
-  const { catalog } = (await loadTools(flags, config, { stderr: process.stderr })).loaded;
+  const place = requireStorePlace(config);
+  const { catalog } = (await loadTools(config, { stderr: process.stderr })).loaded;
   const store = await openStore(place);
   try {
     const audit = createAuditWriter({ journal: store.journal });
@@ -168,8 +168,8 @@ async function load(flags: Flags, { isLenient = false }: { isLenient?: boolean }
   const { loadTools, toolSourcesOf } = await import('../load-tools.js');
   const { readConfig } = await import('../read-config.js');
   const config = await readConfig(flags);
-  process.stderr.write(`Reading ${toolSourcesOf(flags, config).sources.map(describeSource).join(', ')}\n`);
-  return loadTools(flags, config, { stderr: process.stderr, isLenient });
+  process.stderr.write(`Reading ${toolSourcesOf(config).sources.map(describeSource).join(', ')}\n`);
+  return loadTools(config, { stderr: process.stderr, isLenient });
 }
 
 async function viewOf({ loaded }: Pick<LoadedTools, 'loaded'>, { user }: Flags): Promise<View> {
