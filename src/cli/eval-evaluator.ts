@@ -8,7 +8,7 @@ import { openAnsweringModels } from './answering-models.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 
 export interface Evaluator {
-  /** Id of the model, or of both models. */
+  /** The model, or both. */
   readonly model: string;
   /** Settings of the model. Undefined: the workers have them. */
   readonly asked?: Settings;

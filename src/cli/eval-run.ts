@@ -47,7 +47,7 @@ async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<Ev
   const evaluator =
     setup.flags.queue === undefined
       ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })
-      : await openQueueEvaluator(setup, run, { signal, onNotice: (text) => notices.write(text) });
+      : await openQueueEvaluator(setup, run, (text) => notices.write(text));
   try {
     return await runCases(setup, { run, evaluator, notices }, signals);
   } finally {

@@ -27,15 +27,15 @@ export interface RunIdentity {
 
 /** Call it under the folder's lock, since another process may have written there meanwhile. */
 export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
-  checkOut('eval', out, flags);
+  checkOut(out, flags);
   const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
-  const { only, distractors, seed, ignoreCase = false } = flags;
+  const { only, distractors, seed } = flags;
   const today = dayOf(flags.today, earlier?.settings);
   return {
     earlier,
     name: earlier?.name ?? basename(out),
     startedAt: earlier?.startedAt ?? new Date().toISOString(),
-    judging: { only, distractors, seed, ignoreCase, today, maxTools: options.maxTools },
+    judging: { only, distractors, seed, today, maxTools: options.maxTools },
   };
 }
 
@@ -43,7 +43,7 @@ export async function identifyRun({ out, flags, options }: EvaluationSetup): Pro
 export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Evaluator): RunStart {
   const { model } = evaluator;
   const settings = settingsOf(setup, run.judging, evaluator);
-  if (run.earlier) refuseOtherSettings('run', run.earlier.settings, settings);
+  if (run.earlier) refuseOtherSettings(run.earlier.settings, settings);
   const { source, flags, promptHashes, prices, suites } = setup;
   return {
     name: run.name,
@@ -65,7 +65,7 @@ export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Eva
 
 function settingsOf(
   { flags, suites, source, options, promptHashes }: EvaluationSetup,
-  { today, ignoreCase, distractors, seed }: Judging,
+  { today, distractors, seed }: Judging,
   { model, asked }: Evaluator,
 ): Settings {
   const { only, repeat, limit, sample, tag, failingOf, prices } = flags;
@@ -79,7 +79,6 @@ function settingsOf(
     filter: { limit, sample, seed, tags: tag, failingOf },
     distractors,
     today,
-    ignoreCase,
     prices: prices && hashOf(readFileSync(prices, 'utf8')),
     options,
   });

@@ -44,7 +44,7 @@ interface CasesContext extends SetupContext {
 
 export async function setUpCases(
   kind: 'eval' | 'tune',
-  flags: FlagsOf<typeof CASES>,
+  flags: FlagsOf<typeof CASES> & { resume?: boolean },
   { stderr, signal, more, filter }: CasesContext,
 ): Promise<CasesSetup> {
   const config = await readConfig(flags);
@@ -53,8 +53,7 @@ export async function setUpCases(
   const { prompts = {} } = config;
   const promptHashes = promptHashesOf(prompts);
   const logger = createLogger({ level: logLevelOf(config) });
-  const { suite, cases } = flags;
-  const suites = await loadSuites({ suite, cases }, { config, logger, signal });
+  const suites = await loadSuites(flags.suite ?? [], { config, logger, signal });
   const { tag: tags, sample, seed, limit } = flags;
   const source = await openCases(suites, { tags, sample, seed, limit, ...filter });
   for (const notice of source.notices) stderr.write(`${notice}\n`);

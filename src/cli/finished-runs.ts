@@ -1,17 +1,16 @@
-/** Finished runs: compares two, lists all over time, or writes the outputs of one again. A failed gate sets the exit code. */
-import { join } from 'node:path';
+/** Finished runs: compares two, or writes the outputs of one again. A failed gate sets the exit code. */
 import { WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
-import { writeComparisonJUnit, writeComparisonPage } from '../eval/outputs.js';
-import { readHistory, readSummary, withRun } from '../eval/run-store.js';
+import { writeComparisonPage } from '../eval/outputs.js';
+import { readSummary, withRun } from '../eval/run-store.js';
 import type { FlagsOf } from './command.js';
 import type { COMPARE, GATE } from './eval-options.js';
 import type { JSON_OUTPUT } from './flags.js';
 import { judgeBars, judgedOf, refuseUnjudged, setExitCode, withGate, writeRun } from './gate-outcome.js';
 import { print } from './output.js';
-import { renderComparison, renderHistory } from './render-comparison.js';
+import { renderComparison } from './render-comparison.js';
 
 type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
 
@@ -23,24 +22,9 @@ export async function printComparison(first: string, second: string, flags: Flag
   if (comparison.cases === 0)
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
   const gate = await judgeBars(bars, comparison.second, second);
-  if (flags.junit !== undefined) writeComparisonJUnit(comparison, gate, flags.junit);
-  if (flags.report !== undefined) await writeComparisonPage(comparison, [first, second], flags.report);
+  if (flags.out !== undefined) await writeComparisonPage(comparison, [first, second], flags.out);
   print(flags, { value: { ...comparison, gate }, text: withGate(renderComparison(comparison), gate) });
   setExitCode(gate);
-}
-
-/** @throws WinnowError `not_found` where there is no run that can be read */
-export async function printHistory(folder: string, flags: FlagsOf<typeof JSON_OUTPUT>): Promise<void> {
-  const history = await readHistory(folder);
-  if (history.groups.length === 0) {
-    const { unreadable: issues } = history;
-    const why =
-      issues.length > 0
-        ? `: ${issues.join('; ')}`
-        : `. Make one: winnow eval --suite FOLDER --out ${join(folder, 'NAME')}`;
-    throw new WinnowError('not_found', `There is no run in ${folder}${why}`, { issues });
-  }
-  print(flags, { value: history, text: renderHistory(history) });
 }
 
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */

@@ -6,26 +6,20 @@ import { withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
 
-const HOLDS = { eval: hasRun, tune: hasTuning } as const;
-type Kind = keyof typeof HOLDS;
-
 /** @throws WinnowError `invalid_option` where it can't be a folder, holds another run, or has no run to resume */
-export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?: boolean }): void {
+export function checkOut(out: string, flags: { out?: string; resume?: boolean }): void {
   if (flags.resume && flags.out === undefined) throw bad('--resume needs --out FOLDER: the run to go on with.');
   refuseUnusable(out);
-  const other = kind === 'eval' ? 'tune' : 'eval';
-  if (HOLDS[other](out)) throw bad(`There is a run of winnow ${other} in ${out}: give another --out.`);
-  const isThere = HOLDS[kind](out);
-  if (isThere && !flags.resume)
-    throw bad(`There is a run in ${out} already: go on with --resume, or give another --out.`);
-  if (flags.resume && !isThere && !hasOnlyBegun(out))
+  if (hasTuning(out) || (hasRun(out) && !flags.resume))
+    throw bad(`There is a run in ${out} already: give another --out; winnow eval goes on with --resume.`);
+  if (flags.resume && !hasRun(out) && !hasOnlyBegun(out))
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
 }
 
 /** The given folder, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
-export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean }): string {
+export function chooseOut(kind: 'eval' | 'tune', flags: { out?: string; resume?: boolean }): string {
   const out = flags.out ?? join('.winnow', kind, new Date().toISOString().replace(/[:.]/gu, '-'));
-  checkOut(kind, out, flags);
+  checkOut(out, flags);
   return out;
 }
 
@@ -33,18 +27,23 @@ export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean })
  * Creates and locks the folder while the run works; a second process waits.
  * @throws WinnowError `invalid_option`; `cancelled` with what to do next; errors of the work
  */
-export async function runInFolder<T>(out: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function runInFolder<T>(
+  out: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  goOn = `Go on with --resume --out ${out}.`,
+): Promise<T> {
   makeOut(out);
   const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
   try {
     return await withLock(join(out, '.lock'), { signal, onWait }, work);
   } catch (error) {
-    throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
+    throw toWinnowError(error).code === 'cancelled' ? interrupted(out, goOn) : error;
   }
 }
 
-export function interrupted(out: string): WinnowError {
-  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
+export function interrupted(out: string, goOn = `Go on with --resume --out ${out}.`): WinnowError {
+  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. ${goOn}`);
 }
 
 /** Refuses a folder that its nearest existing parent can't hold. */

@@ -12,7 +12,7 @@ import type { ConfigFile } from './config-file.js';
 import type { ConfigFlags } from './flags.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
-import { createProgressBar } from './progress.js';
+import { createDownloadLine } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
 /** The tools, before any model. */
@@ -121,7 +121,7 @@ export async function openModel(
   settings: ModelSettings,
   { stderr, signal, localModels }: ModelContext,
 ): Promise<Model> {
-  const bar = createProgressBar('model', stderr);
+  const bar = createDownloadLine('model', stderr);
   try {
     return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal, localModels });
   } finally {

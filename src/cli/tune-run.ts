@@ -1,13 +1,11 @@
-/** Sets up, runs and writes a run of `winnow tune`. An interrupt ends it cleanly; --resume continues it. */
+/** Sets up, runs and writes a run of `winnow tune`. An interrupt ends it cleanly. */
 import { join } from 'node:path';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { EvaluationCase } from '../eval/case.js';
 import { dayOf, hashesOfSets, toSettings } from '../eval/run-summary.js';
-import { objectiveOf } from '../eval/tune/measure.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../eval/tune/prompt-draft.js';
-import { DEFAULT_SHARES } from '../eval/tune/split-cases.js';
-import { earlierSettings, tune } from '../eval/tune/tune.js';
+import { tune } from '../eval/tune/tune.js';
 import { renderGain, type TuneReport } from '../eval/tune/tune-report.js';
 import { answersOf, askedOf } from './answering-models.js';
 import type { ConfigFile } from './config-file.js';
@@ -23,10 +21,9 @@ import { openModels } from './set-up.js';
 export async function runTuning(flags: TuneFlags): Promise<void> {
   const signals = catchInterrupts();
   try {
-    // Cheap checks come before the model is loaded.
-    for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
     const setup = await setUpCases('tune', flags, { stderr: process.stderr, signal: signals.stop });
-    const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals));
+    const goOn = 'Run it again: answers so far are kept, and take no time.';
+    const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals), goOn);
     print(flags, { value: report, text: renderOutcome(report) });
     process.stderr.write(`${join(setup.out, 'report.md')}\n`);
   } finally {
@@ -34,22 +31,21 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
   }
 }
 
+const LIMITS = { maxTokensGrowth: 0.2, rounds: 6, tries: 4 };
+
 async function runSetup(setup: CasesSetup, flags: TuneFlags, { stop, cancel }: Interrupts): Promise<TuneReport> {
   const { config, out: folder, source, suites, options, prompts: promptPaths, promptHashes } = setup;
   const asking = tunedModelSettings(flags, config);
   const { model, close } = await openModels(config, { stderr: process.stderr, signal: stop }, asking);
   try {
-    const { seed, metric, maxTokensGrowth, rounds, tries, jobs, budget, maxCalls, ignoreCase = false } = flags;
-    const { limit, sample, tag: tags, split: shares = DEFAULT_SHARES } = flags;
-    const today = dayOf(flags.today, await earlierSettings(folder));
-    const chosen = { prompts: promptsOf(flags), seed, metric, maxTokensGrowth, tries, shares, ignoreCase, today };
+    const { seed, jobs, budget, limit, sample, tag: tags } = flags;
+    const chosen = { ...LIMITS, prompts: promptsOf(flags), seed, today: dayOf(flags.today, undefined) };
     const cases: EvaluationCase[] = [];
     for await (const one of source.cases()) cases.push(one);
     return await tune({
       ...chosen,
-      ...{ folder, suites, cases, promptPaths, options, model, rounds, jobs, stop, cancel },
+      ...{ folder, suites, cases, promptPaths, options, model, budget, jobs, stop, cancel },
       cache: flags.cache ? answersOf(asking) : undefined,
-      limits: { milliseconds: budget, calls: maxCalls },
       settings: toSettings({
         ...chosen,
         model: model.id,

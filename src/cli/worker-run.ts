@@ -73,7 +73,7 @@ async function loadCatalogs(
   const { suite = [] } = flags;
   const logger = createLogger({ level: logLevelOf(config) });
   const context = { config, logger, signal };
-  const found = suite.length > 0 ? (await loadSuites({ suite }, context)).map((one) => one.catalog) : [];
+  const found = suite.length > 0 ? (await loadSuites(suite, context)).map((one) => one.catalog) : [];
   if (config.catalog && (suite.length === 0 || flags.catalog))
     found.push((await loadTools(config, context)).loaded.catalog);
   if (found.length === 0) {

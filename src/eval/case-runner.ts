@@ -40,8 +40,6 @@ export interface Judging {
   seed: number;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
-  /** Ignores case in values of all cases. */
-  ignoreCase: boolean;
 }
 
 export interface CaseRunnerOptions extends Judging {
@@ -54,7 +52,7 @@ export interface CaseRunnerOptions extends Judging {
  * @example
  * const run = createCaseRunner({
  *   suites: new Map([['mine', planners]]),
- *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false, seed: 1 },
+ *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', seed: 1 },
  * });
  * const record = await run({ case: one, repeat: 0 });
  */
@@ -225,7 +223,7 @@ function judge(
   const asked = tried.calls.filter(({ stage }) => stage === 'selection');
   const { scores, cause, comparison } = scoreCase({
     expected: one.expected,
-    ignoreCase: options.ignoreCase || one.ignoreCase,
+    ignoreCase: one.ignoreCase,
     defaultOf: defaultsIn(view.byName),
     selection: options.only === 'plan' ? undefined : tried.selection,
     result: tried.result,

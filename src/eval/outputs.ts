@@ -1,14 +1,12 @@
-/** Writes the output files of a run: summary, records, table, JUnit file and page. */
+/** Writes the output files of a run: summary, records, JUnit file and page. */
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { stringify } from 'csv-stringify';
 import { XMLBuilder } from 'fast-xml-parser';
-import { sumUsage } from '../core/model/model.js';
 import type { Comparison } from './compare.js';
 import type { BarResult } from './gate.js';
-import { METRICS, SCORES } from './metrics.js';
+import { METRICS } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import { type ReportedRun, renderReport, toWriteError } from './report/render-report.js';
 import { type RunStore, withRun } from './run-store.js';
@@ -24,7 +22,6 @@ export function writeOutputs(path: string, summary: RunSummary, gate: readonly B
       for await (const record of store.records()) yield `${JSON.stringify(record)}\n`;
     }
     await write('cases.jsonl', lines());
-    await writeCsv(store.records(), summary, join(path, 'cases.csv'));
     await write('junit.xml', junitOf(summary, store.records, gate));
     const out = join(path, 'report.html');
     await renderReport({ ...(await reported(store, summary)), out });
@@ -59,44 +56,6 @@ export function writeComparisonPage(
   );
 }
 
-const FACTS = ['id', 'suite', 'repeat', 'lang', 'tags', 'query', 'outcome', 'cause', 'expected', 'got', 'kind'];
-const COSTS = ['read', 'cached', 'written', 'schemaTokens', 'cost', 'milliseconds'];
-
-/** One row for each case and repeat, one column for each score that any case has. Escapes texts that begin like formulas. */
-async function writeCsv(records: AsyncIterable<CaseRecord>, { metrics }: RunSummary, out: string): Promise<void> {
-  const scores = metrics.filter(({ name, count }) => count > 0 && SCORES.has(name)).map(({ name }) => name);
-  async function* rows() {
-    for await (const record of records) {
-      const { id, suite, repeat, lang, tags, query, outcome, cause, expected, usage, result } = record;
-      const got = record.selection?.tools.map(({ name }) => name).join(' ');
-      const { read, cached, written } = sumUsage(usage.selection, usage.planning);
-      yield [
-        ...[
-          id,
-          suite,
-          repeat,
-          lang,
-          tags.join(' '),
-          query,
-          outcome,
-          cause,
-          expected.tools.join(' '),
-          got,
-          result?.kind,
-        ],
-        ...scores.map((name) => record.scores[name]),
-        ...[read, cached, written, usage.schemaTokens.loaded, record.cost, record.milliseconds.total],
-      ];
-    }
-  }
-  const columns = [...FACTS, ...scores, ...COSTS];
-  await pipeline(
-    Readable.from(rows()),
-    stringify({ header: true, columns, escape_formulas: true }),
-    createWriteStream(out),
-  );
-}
-
 /** A suite for each set of cases, and one for the bars. It streams cases, since there may be any number. */
 async function* junitOf(
   summary: RunSummary,
@@ -123,30 +82,6 @@ function renderCase(record: CaseRecord): string {
     ...(error ? { error: { '@type': error.code, '@message': error.message, '#text': facts } } : {}),
     ...(isWrong ? { failure: { '@type': cause, '@message': cause, '#text': facts } } : {}),
   });
-}
-
-/**
- * Lost cases of a comparison fail; cases without a change are counted, not listed.
- * @throws WinnowError `invalid_option` when it can't be written
- */
-export function writeComparisonJUnit(comparison: Comparison, gate: readonly BarResult[], out: string): void {
-  const { first, second, won, lost, cases } = comparison;
-  const title = `${first.name} and ${second.name}`;
-  const lines = [
-    openSuites(title),
-    openSuite(`${title}: ${cases} cases in both`, [lost.length + won.length, lost.length, 0], second.startedAt),
-    ...lost.map((id) =>
-      testCase('comparison', id, { failure: { '@type': 'lost', '@message': `right in ${first.name} only` } }),
-    ),
-    ...won.map((id) => testCase('comparison', id, { 'system-out': `right in ${second.name} only` })),
-    '</testsuite>\n',
-    ...closeSuites(gate, second.startedAt),
-  ];
-  try {
-    writeFileSync(out, lines.join(''));
-  } catch (error) {
-    throw toWriteError(error, out);
-  }
 }
 
 function openSuites(name: string): string {

@@ -99,10 +99,10 @@ export function toSettings(values: Settings): Settings {
 }
 
 /** @throws WinnowError `invalid_option` naming each setting in which a resumed run differs */
-export function refuseOtherSettings(run: 'run' | 'tuning', there: Settings, here: Settings): void {
+export function refuseOtherSettings(there: Settings, here: Settings): void {
   const issues = differencesOf(there, here);
   if (issues.length === 0) return;
-  const message = `The ${run} can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
+  const message = `The run can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
   throw new WinnowError('invalid_option', message, { issues });
 }
 
@@ -117,32 +117,10 @@ export function differencesOf(there: unknown, here: unknown, path = ''): string[
   return [...keys].flatMap((key) => differencesOf(one.get(key), other.get(key), path === '' ? key : `${path}.${key}`));
 }
 
-const scopeSchema = z.object({
-  only: z.enum(['all', 'select', 'plan']).catch('all'),
-  distractors: z.int().optional().catch(undefined),
-  filter: z
-    .object({ sample: z.int(), seed: z.int(), limit: z.int(), tags: z.array(z.string()), failingOf: z.string() })
-    .partial()
-    .catch({}),
-});
-
-export type Only = z.infer<typeof scopeSchema>['only'];
+const onlySchema = z.enum(['all', 'select', 'plan']).catch('all');
+export type Only = z.infer<typeof onlySchema>;
 
 /** The judged stages, which decide the meaning of `right`. */
 export function onlyOf({ settings }: Pick<RunSummary, 'settings'>): Only {
-  return scopeSchema.parse(settings).only;
-}
-
-/** Restrictions in words, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
-export function scopeOf({ settings }: Pick<RunSummary, 'settings'>): string[] {
-  const { only, distractors, filter } = scopeSchema.parse(settings);
-  const { sample, seed, limit, tags, failingOf } = filter;
-  return [
-    only === 'all' ? [] : `${only} only`,
-    distractors === undefined ? [] : `candidates and ${distractors} others`,
-    tags === undefined ? [] : `tag ${tags.join(', ')}`,
-    failingOf === undefined ? [] : `failing of ${failingOf}`,
-    sample === undefined ? [] : `sample ${sample} (seed ${seed})`,
-    limit === undefined ? [] : `first ${limit}`,
-  ].flat();
+  return onlySchema.parse(settings.only);
 }

@@ -113,9 +113,6 @@ describe('a plan that needs an approval', () => {
     const done = await runJson('run', '--resume', id, ...plan, '--user', 'ann');
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted old.txt for ann' } } });
     expect(await run('approvals', 'list', ...store)).toContain(`${approval}  used, granted by bob: it is old`);
-    const report = await run('telemetry', ...store, '--group-by', 'tool');
-    expect(report).toMatch(/file_delete +0 +0 +- +- +- +1 +0 % +1 +0 +-/u);
-    expect((await runJson('telemetry', ...store)).total).toMatchObject({ calls: 2, refused: 1 });
     const audit = await run('audit', ...store, '--user', 'ann', '--tool', 'file_delete');
     expect(audit).toMatch(/^at +event +outcome +user +tool +reason\n/u);
     expect(audit).toMatch(/Z +call +allowed +ann +file_delete/u);
@@ -130,8 +127,6 @@ describe('a plan that needs an approval', () => {
     for (const end of ['second', 'minute']) {
       const moment = `${last.at.slice(0, end === 'second' ? 19 : 16)}Z`;
       expect(await runJson('audit', ...store, '--since', moment)).toContainEqual(last);
-      const { calls } = (await runJson('telemetry', ...store, '--since', moment, '--until', moment)).total;
-      expect(calls).toBe(0);
     }
   });
 
@@ -246,25 +241,11 @@ describe('winnow run', () => {
     expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
     expect(text).toMatch(/s2 +file_delete +planned/u);
     expect(exitCode).toBe(5);
-    const report = await runJson('telemetry', '--store', at('dry.db'), '--group-by', 'tool');
-    expect(report).toMatchObject({ total: { calls: 0, refused: 0, enablements: 0, unused: null }, rows: [] });
     const store = await openStore({ file: at('dry.db') });
     const events = (await store.journal.audit({ limit: 100 })).map(({ event }) => event);
     const kept = await store.journal.telemetry({ limit: 100 });
     await store.close();
     expect([events, kept]).toEqual([['session_ended', 'session_created'], []]);
-  });
-
-  it('tells in a dry run what can not be enabled in a session that is there, too', async () => {
-    const words = ['--store', at('named.db'), '--catalog', at('tools.json'), '--set', `policy=${at('policy.yaml')}`];
-    const store = await openStore({ file: at('named.db') });
-    const now = new Date().toISOString();
-    const open = { user: 'nina', roles: [], turn: 1, createdAt: now, activeAt: now };
-    await store.sessions.create({ id: 'named', ...open });
-    await store.close();
-    const text = await run('run', at('plan.json'), ...words, '--dry-run', '--user', 'nina', '--session', 'named');
-    expect(text).toMatch(/^not enabled: file_list \(unknown_tool\)/u);
-    expect(exitCode).toBe(5);
   });
 
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
@@ -456,7 +437,7 @@ it('a store may be named by the environment, which the flag wins over', async ()
   }
 });
 
-it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['telemetry'], ['audit']])(
+it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['audit']])(
   'winnow %s %s makes no store where there is none, and says how to name one',
   async (...words) => {
     await expect(run(...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');

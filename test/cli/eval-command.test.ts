@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
-import { openRunStore, runFile } from '../../src/eval/run-store.js';
 import { anError, aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
@@ -33,7 +32,7 @@ describe('a run', () => {
     expect(await setup.keys()).toEqual(ALL_KEYS);
     const settings = { options: { fillTokens: 0, passthroughTools: 0 }, only: 'all', filter: { seed: 1 } };
     expect(await setup.summary()).toMatchObject({ interrupted: false, counts: { done: 8, right: 8 }, settings });
-    for (const name of ['cases.csv', 'junit.xml', 'report.html']) expect(existsSync(join(setup.out, name))).toBe(true);
+    for (const name of ['junit.xml', 'report.html']) expect(existsSync(join(setup.out, name))).toBe(true);
     expect(existsSync(join(setup.out, '.lock'))).toBe(false);
   });
 
@@ -44,7 +43,7 @@ describe('a run', () => {
     setup.instead = () => undefined;
     const before = asked();
     const retried = await evaluate(['--resume']);
-    expect(retried.stderr).toMatch(/^7 of 8 are done already\.\neval 8\/8 .*, recall 1\.000, right 1\.000$/mu);
+    expect(retried.stderr).toMatch(/^7 of 8 are done already\.\neval 8\/8 .*, right 1\.000$/mu);
     expect(asked()).toBe(before + 2);
     expect((await setup.summary()).counts).toEqual({ done: 8, answered: 8, errors: 0, right: 8, wrong: 0 });
     expect(await setup.keys()).toEqual(ALL_KEYS);
@@ -196,10 +195,8 @@ describe('a gate', () => {
       exitCode: 0,
       stdout: expect.stringContaining("6 won, 0 lost; McNemar's exact p = 0.031"),
     });
-    const junit = join(setup.out, 'compared.xml');
-    const bars = ['--gate', `noWorseThan=${setup.out}`, '--junit', junit];
+    const bars = ['--gate', `noWorseThan=${setup.out}`];
     const worse = await run(['eval', 'compare', setup.out, bad, ...bars]);
-    expect(readFileSync(junit, 'utf8')).toMatch(/tests="6" failures="6"[\s\S]*name="gate"/u);
     expect(worse).toMatchObject({
       exitCode: ERROR_TABLE.gate_failed.exitCode,
       stdout: expect.stringContaining('Lost: c0 c1 c2 c3 c4 c5'),
@@ -246,10 +243,9 @@ describe('a gate against another run', () => {
 });
 
 describe('runs that are there', () => {
-  it('make a history, and give the cases to try again', async () => {
+  it('give the cases to try again', async () => {
     setup.instead = (place) => (place < 2 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
     await evaluate(['--only', 'select']);
-    expect((await run(['eval', 'history', setup.folder])).stdout).toMatch(/^set\nrun[\s\S]*\nrun .* 0\.750/u);
     const again = await evaluate([
       '--only',
       'select',
@@ -265,21 +261,12 @@ describe('runs that are there', () => {
 
 describe('a folder without runs', () => {
   it.each<[string, (folder: string) => string[], string]>([
-    ['history', (folder) => ['history', folder], '. Make one: winnow eval --suite FOLDER --out '],
-    ['history as JSON', (folder) => ['history', folder, '--json'], '. Make one: winnow eval'],
     ['report', (folder) => ['report', folder], ': it has no run.db'],
     ['compare', (folder) => ['compare', folder, folder], ': it has no run.db'],
   ])('is told in words: %s', async (_, words, message) => {
     const { stdout, exitCode, error } = await run(['eval', ...words(setup.folder)]);
     expect([stdout, exitCode]).toEqual(['', 2]);
     expect(String(error)).toContain(`There is no run in ${setup.folder}${message}`);
-  });
-
-  it('is told with why those that are there can not be read', async () => {
-    const folder = join(setup.folder, 'broken');
-    await (await openRunStore(runFile(folder))).close();
-    const { exitCode, error } = await run(['eval', 'history', setup.folder]);
-    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('it ended before its first case')]);
   });
 
   it('is like two runs without a common case: there is nothing to compare', async () => {
@@ -292,7 +279,7 @@ describe('a folder without runs', () => {
 describe('refused, before a model is asked', () => {
   it.each<[string, string[], string]>([
     ['no cases', ['--base-url', 'http://a.example', '--model', 'm'], 'There are no cases'],
-    ['cases without a catalogue', ['--cases', 'a.jsonl'], '--cases needs --catalog'],
+    ['cases without a catalogue', ['--suite', 'a.jsonl'], 'name the tools that the cases are about, by --catalog'],
     ['a set that is not there', ['--suite', 'none'], 'there is neither none.cases.jsonl with none.tools.json, nor'],
     ['a metric that does not exist', ['--gate', 'recal>=1'], 'there is no metric "recal"'],
     ['going on without a folder', ['--resume'], '--resume needs --out'],

@@ -20,7 +20,7 @@ const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--catalog', 'fixtures/catalogs
 
 describe('without the package', () => {
   it.each([
-    ['eval', ['--cases', 'fixtures/cases/hydrology.jsonl', '--limit', '1']],
+    ['eval', ['--suite', 'fixtures/hydrology', '--limit', '1']],
     ['worker', ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']],
   ])('bullmq, winnow %s --queue says how to install it', async (name, words) => {
     const out = name === 'eval' ? ['--out', join(temporaryFolder(), 'run')] : [];

@@ -105,12 +105,11 @@ describe('one case', () => {
   });
 
   it.each([
-    ['', false, false, 0],
-    [', unless the case says that it does not', true, false, 1],
-    [', unless the run says that it does not', false, true, 1],
-  ])('counts upper and lower case%s', async (_, ofCase, ofRun, right) => {
+    ['', false, 0],
+    [', unless the case says that it does not', true, 1],
+  ])('counts upper and lower case%s', async (_, ofCase, right) => {
     const loud = { ...PLAN, steps: [{ id: 's1', tool: 'find_station', arguments: { name: 'LAKE' } }] };
-    const { run } = aRunner(aModel(undefined, JSON.stringify(loud)), { ignoreCase: ofRun });
+    const { run } = aRunner(aModel(undefined, JSON.stringify(loud)));
     const record = await run({ case: aCase({ expected: EXPECTED, ignoreCase: ofCase }), repeat: 0 });
     expect(record.scores).toMatchObject({ right, argumentValueF1: right });
   });
@@ -238,7 +237,7 @@ describe('settings of a run that goes on', () => {
   const kept = { model: 'm', filter: { limit: 1 } };
 
   it('are the same, or each that differs is named with its path', () => {
-    refuseOtherSettings('run', kept, { filter: { limit: 1 }, model: 'm' });
+    refuseOtherSettings(kept, { filter: { limit: 1 }, model: 'm' });
     expect(differencesOf(kept, { model: 'm', filter: { limit: 2, seed: 1 } })).toEqual([
       'filter.limit: 1 there, 2 here',
       'filter.seed: nothing there, 1 here',
@@ -247,8 +246,8 @@ describe('settings of a run that goes on', () => {
     expect(differencesOf({ sets: [long, { tags: ['a', 'b'] }] }, { sets: [long, { tags: ['a', 'c'] }] })).toEqual([
       'sets.1.tags.1: "b" there, "c" here',
     ]);
-    expect(() => refuseOtherSettings('tuning', kept, { ...kept, model: 'n' })).toThrow(
-      `The tuning can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
+    expect(() => refuseOtherSettings(kept, { ...kept, model: 'n' })).toThrow(
+      `The run can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
     );
   });
 });

@@ -8,33 +8,12 @@ import { loadPrices, pairId } from '../../src/eval/prices.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { anError, aRecord, aRun } from './setup.js';
 
-describe('the table for spreadsheets', () => {
-  async function rowsOf(record: Parameters<typeof aRecord>[0]): Promise<string[]> {
-    const { path, summary } = await aRun([aRecord(record)]);
-    await writeOutputs(path, summary, []);
-    return readFileSync(join(path, 'cases.csv'), 'utf8').trimEnd().split('\n');
-  }
-
-  it('has a column a score that any case has', async () => {
-    const [head, row] = await rowsOf({ scores: { recall: 0.5, top1: null }, tags: ['a', 'b'], cost: 0.25 });
-    expect(head).toBe(
-      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,read,cached,written,schemaTokens,cost,milliseconds',
-    );
-    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,0,0,0,10,0.25,9');
-  });
-
-  it('quotes what needs it, and holds no formula', async () => {
-    expect((await rowsOf({ query: 'a "b", c' }))[1]).toContain('"a ""b"", c"');
-    expect((await rowsOf({ query: '=1+1' }))[1]).toContain(",'=1+1,");
-  });
-});
-
 it('an output that can not be written is told by its name', async () => {
   const { path, summary } = await aRun([aRecord()]);
-  mkdirSync(join(path, 'cases.csv'));
+  mkdirSync(join(path, 'cases.jsonl'));
   await expect(writeOutputs(path, summary, [])).rejects.toMatchObject({
     code: 'invalid_option',
-    message: expect.stringMatching(/cases\.csv/u),
+    message: expect.stringMatching(/cases\.jsonl/u),
   });
 });
 
@@ -92,13 +71,13 @@ describe('the file for build servers', () => {
 });
 
 describe('the outputs of a run', () => {
-  it('are summary, records, table, the file for build servers and the page, each whole', async () => {
+  it('are summary, records, the file for build servers and the page, each whole', async () => {
     const { path, summary } = await aRun([aRecord({ id: 'case-one' })]);
     expect(await writeOutputs(path, summary, [])).toBe(join(path, 'report.html'));
     const read = (name: string) => readFileSync(join(path, name), 'utf8');
     expect(JSON.parse(read('run.json'))).toEqual(summary);
     expect(read('cases.jsonl')).toBe(`${JSON.stringify(aRecord({ id: 'case-one' }))}\n`);
-    for (const name of ['cases.csv', 'junit.xml']) expect(read(name)).toContain('case-one');
+    expect(read('junit.xml')).toContain('case-one');
     expect(read('report.html')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
   });
 });

@@ -90,25 +90,26 @@ async function answerRequest(
   const { setUp } = await import('../set-up.js');
   const { exampleNotice } = await import('../load-tools.js');
   const { modelSettings } = await import('../model-settings.js');
-  const { createStageSpinner } = await import('../progress.js');
+  const { createTerminalLine } = await import('../progress.js');
   const setup = await setUp(flags, { signal, stderr: process.stderr });
   const isLocal = modelSettings(setup.config).baseUrl === undefined;
   if (isLocal && !process.stderr.isTTY) process.stderr.write(PATIENCE);
-  const spinner = createStageSpinner('reading the request', process.stderr);
+  const line = createTerminalLine(process.stderr);
+  line.show('reading the request');
   try {
     const failures: string[] = [];
     const onEvent = ({ stage, note }: TraceEvent) => {
       if (stage === 'fallback') failures.push(`${note}\n`);
-      spinner.show(printableLine(note));
+      line.show(printableLine(note));
     };
     const { result, text: shown } = await answer(setup, request, { signal, onEvent });
-    spinner.stop();
+    line.clear();
     process.stderr.write(printable(failures.join('')));
     const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
     process.stdout.write(`${flags.json ? renderJson(result) : printable([...notices, shown].join('\n'))}\n`);
   } finally {
-    spinner.stop();
+    line.clear();
     await setup.close();
   }
 }

@@ -4,8 +4,8 @@ import type { Agents } from '../../agents/agents.js';
 import type { Caller, EnableOutput } from '../../agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
-import { command, type FlagsOf, list, text, toggle, typed, valued } from '../command.js';
-import { CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, wholeNumber } from '../flags.js';
+import { command, type FlagsOf, list, text, toggle, typed } from '../command.js';
+import { CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE } from '../flags.js';
 import { readJson } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
 import { print, printableLine, renderTable } from '../output.js';
@@ -15,15 +15,10 @@ const FLAGS = {
   ...CATALOG,
   ...STORE,
   ...CALLER,
-  session: text(
-    '--session <id>',
-    'a session whose enabled tools are used (default: one of its own, with those of the plan)',
-  ),
   resume: text('--resume <run>', 'go on with this run of the store, in place of a plan'),
   repeat: list('--repeat <step>', 'with --resume: run this step of unknown outcome again'),
   secrets: text('--secrets <file>', 'with --resume: secret arguments as JSON, {"s1": {"pin": "…"}}; - reads stdin'),
   dryRun: toggle('--dry-run', 'show each call, run nothing; exit code 5 where the policy lets a tool not be enabled'),
-  retries: valued('--retries <number>', 'further calls of a step that failed in a way that may pass', wholeNumber),
   ...JSON_OUTPUT,
 };
 type Flags = FlagsOf<typeof FLAGS>;
@@ -48,7 +43,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
   if ((path === undefined) === (flags.resume === undefined))
     throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
   const isResumed = flags.resume !== undefined;
-  const misplaced = (isResumed ? (['dryRun', 'retries', 'session'] as const) : (['repeat', 'secrets'] as const)).find(
+  const misplaced = (isResumed ? (['dryRun'] as const) : (['repeat', 'secrets'] as const)).find(
     (name) => flags[name] !== undefined,
   );
   if (misplaced !== undefined) {
@@ -85,26 +80,23 @@ async function start(
   const { resumePlanInputSchema, runPlanInputSchema } = await import('../../agents/runs/plan-runs.js');
   const { parseInput } = await import('../../core/parse.js');
   const { plans, router } = agents;
-  const ask = { signal, ...callerOf(flags) };
   if (flags.resume !== undefined) {
     const given = flags.secrets === undefined ? {} : await readJson('--secrets: the file', flags.secrets);
     const again = parseInput(resumePlanInputSchema, { repeat: flags.repeat, arguments: given });
-    return plans.resume(flags.resume, again, ask);
+    return plans.resume(flags.resume, again, { signal, ...callerOf(flags) });
   }
   const plan = await readPlan(path ?? '-');
-  const session = flags.session ?? (await openSession(agents, plan, flags));
-  const own = flags.session === undefined ? { signal } : ask;
-  if (flags.dryRun && reportRejected(await router.wouldReject(session, { names: toolsOf(plan) }, own)))
+  const session = await openSession(agents, plan, flags);
+  if (flags.dryRun && reportRejected(await router.wouldReject(session, { names: toolsOf(plan) }, { signal })))
     process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
-  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
-  const run = await plans.run(request, own);
+  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun });
+  const run = await plans.run(request, { signal });
   // A paused run still needs its session, since approvals are bound to it.
-  if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
-    await router.endSession(session);
+  if (run.state === 'done' || run.state === 'planned') await router.endSession(session);
   return run;
 }
 
-/** With --user, only that user's sessions and runs can be continued, as over HTTP. */
+/** With --user, only that user's runs can be continued, as over HTTP. */
 function callerOf({ user, role: roles = [] }: Flags): { caller?: Caller } {
   return user === undefined ? {} : { caller: { user, roles } };
 }

@@ -9,8 +9,14 @@ import type { LoadedTools } from '../load-tools.js';
 import { counted, print, printableLine } from '../output.js';
 
 const FLAGS = { ...CATALOG, ...CONFIG, ...USER, ...JSON_OUTPUT };
-const REVIEW = { ...FLAGS, ...STORE };
-const ACCEPT = { ...REVIEW, ...BY, all: toggle('--all', 'all that wait, as they are now') };
+const ACCEPT = {
+  ...CONFIG,
+  ...CATALOG,
+  ...STORE,
+  ...BY,
+  all: toggle('--all', 'all that wait, as they are now'),
+  ...JSON_OUTPUT,
+};
 
 export function toolsCommand(): Command {
   return group(
@@ -34,18 +40,12 @@ export function toolsCommand(): Command {
         run: checkTools,
       }),
       command({
-        name: 'changes',
-        about: 'definitions that wait for a review, with the difference',
-        flags: REVIEW,
-        examples: ['winnow tools changes -c winnow.yaml', 'winnow tools changes --catalog mcp.json --store agents.db'],
-        run: showChanges,
-      }),
-      command({
         name: 'accept',
         words: '[id...]',
-        about: 'take those that you looked at; a running server sees it within seconds',
+        about:
+          'show what waits for a review, with the difference, or take what you looked at; a running server sees it soon',
         flags: ACCEPT,
-        examples: ['winnow tools accept 60a4b7c500a289ba --by olga', 'winnow tools accept --all --by olga'],
+        examples: ['winnow tools accept -c winnow.yaml', 'winnow tools accept 60a4b7c500a289ba --by olga'],
         run: acceptChanges,
       }),
     ],
@@ -121,25 +121,22 @@ async function checkTools(_: string[], flags: Flags): Promise<void> {
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
 }
 
-async function showChanges(_: string[], flags: FlagsOf<typeof REVIEW>): Promise<void> {
+/** @throws WinnowError `not_found` for an id that does not wait */
+async function acceptChanges(ids: string[], flags: FlagsOf<typeof ACCEPT>): Promise<void> {
+  if (ids.length === 0 && !flags.all) return showChanges(flags);
+  const accepted = await withDefinitions(flags, ({ accept }) => accept(flags.all ? undefined : ids, flags.by));
+  print(flags, { value: { accepted }, text: `accepted: ${accepted.join(', ') || 'nothing'}` });
+}
+
+async function showChanges(flags: FlagsOf<typeof ACCEPT>): Promise<void> {
   const { renderFlag } = await import('../../core/catalog/scan.js');
   const held = await withDefinitions(flags, (definitions) => definitions.held());
   const shown = held.map((one) => renderHeld(one, one.flags.map(renderFlag)));
   print(flags, { value: held, text: shown.join('\n') || 'nothing waits' });
 }
 
-/** @throws WinnowError `invalid_option` without ids or `--all`, `not_found` for an id that does not wait */
-async function acceptChanges(ids: string[], flags: FlagsOf<typeof ACCEPT>): Promise<void> {
-  if (ids.length === 0 && !flags.all) {
-    const message = 'Give the ids of what to accept, or --all. See them with: winnow tools changes';
-    throw new WinnowError('invalid_option', message);
-  }
-  const accepted = await withDefinitions(flags, ({ accept }) => accept(flags.all ? undefined : ids, flags.by));
-  print(flags, { value: { accepted }, text: `accepted: ${accepted.join(', ') || 'nothing'}` });
-}
-
 async function withDefinitions<Result>(
-  flags: FlagsOf<typeof REVIEW>,
+  flags: FlagsOf<typeof ACCEPT>,
   work: (definitions: Definitions) => Promise<Result>,
 ): Promise<Result> {
   const { createDefinitions } = await import('../../agents/definitions.js');

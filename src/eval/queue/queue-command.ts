@@ -1,5 +1,5 @@
 /**
- * The command's side of a run in Redis: it announces the run, keeps a bounded window of cases in Redis, and allows one model.
+ * The command's side of a run in Redis: it announces the run, and keeps a bounded window of cases in Redis.
  * Delivery is at least once: lost jobs are added again, and one job id for each case and repeat gives exactly one result.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,8 +24,8 @@ export interface QueueOptions {
 }
 
 export interface QueueDispatchOptions {
-  /** Most cases in Redis at once, including finished ones that are not yet collected. */
-  window: number;
+  /** Most cases in Redis at once, including finished ones that are not yet collected. Default: 200. */
+  window?: number;
   /** Only the command knows prices; workers need no table. */
   prices?: Prices | undefined;
   /** Milliseconds without a result before the window is added again, since Redis may have lost it. Default: 10,000. */
@@ -34,12 +34,7 @@ export interface QueueDispatchOptions {
 }
 
 export interface QueueCommand {
-  /**
-   * The run's model id, else that of the first worker, for which it waits. Opens no model.
-   * @throws WinnowError `cancelled` when the signal has fired; `invalid_option` where workers come with several
-   */
-  model(stop: AbortSignal): Promise<string>;
-  /** Throws `store_failed` when Redis refuses to write, and `invalid_option` as above. */
+  /** Throws `store_failed` when Redis refuses to write. */
   dispatcher(options: QueueDispatchOptions): Dispatcher;
   close(): void;
 }
@@ -62,16 +57,6 @@ export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Pr
   const registry = createRunRegistry(redis);
   const announce = createAnnouncer(run, registry, onNotice);
   return {
-    async model(stop) {
-      if (run.identity.model !== undefined) return run.identity.model;
-      for (;;) {
-        throwIfCancelled(stop);
-        await announce();
-        const [first] = await registry.claims(run.id);
-        if (first) return first.model;
-        await delay(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
-      }
-    },
     dispatcher: (options) => createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
     close: () => redis.disconnect(),
   };
@@ -85,15 +70,6 @@ function createAnnouncer(run: QueuedRun, registry: RunRegistry, onNotice: QueueO
     if (performance.now() - announcedAt < ANNOUNCE_MS) return;
     await registry.announce(run);
     reportWorkers(await registry.workersOf(run.id));
-    if (run.identity.model === undefined) {
-      const [first, other] = await registry.claims(run.id);
-      if (first && other) {
-        const both = [first, other].map(({ model, worker }) => `"${model}" (${worker})`).join(' and ');
-        const advice = 'Say by --model which one is meant, and go on with --resume where cases are done already.';
-        const message = `The workers of this run have different models: ${both}. ${advice}`;
-        throw new WinnowError('invalid_option', message);
-      }
-    }
     announcedAt = performance.now();
   };
 }
@@ -157,7 +133,7 @@ interface Parts extends QueueDispatchOptions, DispatchOptions, Link {
 
 /** One sequential loop, so that no job is added again between its result and its removal. */
 async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void> {
-  const { queue, announce, stop, quietMs = 10_000, window } = parts;
+  const { queue, announce, stop, quietMs = 10_000, window = 200 } = parts;
   const source = jobs[Symbol.asyncIterator]();
   /** Jobs in Redis, by id. */
   const outstanding = new Map<string, CaseJob>();

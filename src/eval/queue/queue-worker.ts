@@ -62,22 +62,13 @@ async function serveRuns(parts: Parts): Promise<void> {
       continue;
     }
     const { id, run } = next;
-    const issues = run ? await findRefusals(run, parts) : ['format: written by another version of Winnow'];
+    const issues = run ? refusalsOf(run, parts.identity) : ['format: written by another version of Winnow'];
     if (run && issues.length === 0) await serveRun(run, parts);
     else {
       refused.add(id);
       await refuse(id, run, issues, parts);
     }
   }
-}
-
-/** One model does all cases of a run; where the run names none, the first worker's model. */
-async function findRefusals(run: QueuedRun, { registry, identity, name }: Parts): Promise<string[]> {
-  const issues = refusalsOf(run, identity);
-  if (issues.length > 0 || run.identity.model !== undefined) return issues;
-  const first = await registry.claim(run.id, { model: identity.model, worker: name });
-  if (first.model === identity.model) return [];
-  return [`model: "${first.model}" of the worker ${first.worker} there, "${identity.model}" here`];
 }
 
 async function refuse(

@@ -1,12 +1,11 @@
 /** Report of a tuning run: `report.json`, `report.md`, and each changed prompt with its diff. */
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import type { OptionsInput } from '../../core/options.js';
 import type { PromptPaths } from '../../core/prompts/prompts.js';
 import type { Settings } from '../run-summary.js';
 import type { Difference } from '../statistics.js';
-import type { Spent } from './budget.js';
 import type { Variant } from './candidates.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { PARTS, type Part } from './split-cases.js';
@@ -62,7 +61,7 @@ export interface PromptReport {
 export interface TuneReport {
   format: 1;
   settings: Settings;
-  spent: Spent;
+  milliseconds: number;
   split: {
     seed: number;
     strata: Record<string, Record<Part, number>>;
@@ -83,46 +82,39 @@ interface TuneOutputs {
 
 export function writeTuneOutputs(folder: string, { report, kept, texts, promptPaths }: TuneOutputs): void {
   const diffs = new Map<TunedPrompt, string>();
+  const write = (name: string, text: string | undefined) => {
+    if (text !== undefined) writeFileSync(join(folder, name), text);
+  };
   for (const { prompt: name } of report.prompts) {
     const best = kept.find(({ draft }) => draft.name === name);
     const path = promptPaths[name] ?? `prompts/${name}.md`;
     if (best) diffs.set(name, createTwoFilesPatch(path, path, texts.get(name) ?? '', best.text, 'before', 'after'));
-    writeOrRemove(join(folder, `${name}.md`), best?.text);
-    writeOrRemove(join(folder, `${name}.diff`), diffs.get(name));
+    write(`${name}.md`, best?.text);
+    write(`${name}.diff`, diffs.get(name));
   }
   const config = {
     prompts: Object.fromEntries(kept.map(({ draft }) => [draft.name, `${draft.name}.md`])),
     options: Object.assign({}, ...kept.map(({ options }) => options)),
   };
   // For `--config`.
-  writeOrRemove(join(folder, 'tuned.json'), kept.length === 0 ? undefined : toJson(config));
-  writeOrRemove(join(folder, 'report.json'), toJson(report));
-  writeOrRemove(join(folder, 'report.md'), renderTuneReport(report, diffs));
+  write('tuned.json', kept.length === 0 ? undefined : toJson(config));
+  write('report.md', renderTuneReport(report, diffs));
+  write('report.json', toJson(report));
 }
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Writes atomically, or removes an old file, since a resumed run may keep less than before. */
-function writeOrRemove(path: string, text: string | undefined): void {
-  if (text === undefined) {
-    rmSync(path, { force: true });
-    return;
-  }
-  writeFileSync(`${path}.unfinished`, text);
-  renameSync(`${path}.unfinished`, path);
-}
-
 function renderTuneReport(report: TuneReport, diffs: ReadonlyMap<TunedPrompt, string>): string {
-  const { spent, split, notices } = report;
+  const { milliseconds, split, notices } = report;
   const rows = Object.entries(split.strata).map(([stratum, counts]) => [
     stratum,
     ...PARTS.map((part) => String(counts[part])),
   ]);
   return [
     '# Prompt tuning',
-    `${spent.calls} model calls, ${Math.round(spent.milliseconds / 1_000)} s. A change is kept where its paired 95 % interval on the choosing part lies above 0, a sign-flip test agrees at a level that keeps all looks at one prompt together below ${FALSE_DISCOVERY}, and the held-back part, looked at once at the end, shows a gain too.`,
+    `${Math.round(milliseconds / 1_000)} s. A change is kept where its paired 95 % interval on the choosing part lies above 0, a sign-flip test agrees at a level that keeps all looks at one prompt together below ${FALSE_DISCOVERY}, and the held-back part, looked at once at the end, shows a gain too.`,
     ...notices,
     ...report.prompts.flatMap((one) => renderPrompt(one, diffs.get(one.prompt))),
     '## The split',

@@ -16,7 +16,7 @@ export const FINGERPRINT = 'f'.repeat(64);
 
 export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
   return queuedRunSchema.parse({
-    format: 3,
+    format: 4,
     id: `run-${Math.random().toString(36).slice(2)}`,
     name: 'the run',
     startedAt: '2026-11-22T08:00:00.000Z',
@@ -25,7 +25,6 @@ export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
     options: {},
     judging: {
       seed: 1,
-      ignoreCase: false,
       today: '2026-11-22',
       maxTools: 8,
     },
@@ -101,7 +100,6 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   const records: CaseRecord[] = [];
   const notices: string[] = [];
   const prompts = new Map<string, string>();
-  const model: { told?: string } = {};
   const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, prices, onRecord } = options;
   const begin = async () => {
     const command = await openQueueCommand({
@@ -113,7 +111,6 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
       },
     });
     try {
-      model.told = await command.model(stop.signal);
       const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
       await command.dispatcher({ window, quietMs, prices, onStablePart })(source, {
         keep: async (kept) => {
@@ -132,5 +129,5 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   };
   const ended = begin();
   begun.add({ cancel, ended });
-  return { records, notices, prompts, stop, cancel, ended, run, model };
+  return { records, notices, prompts, stop, cancel, ended, run };
 }

@@ -11,7 +11,7 @@ import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import type { TuneReport } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { aModel, inFolder, isProposal, RULE, RULED, someCases, stopAndResume, tuneOptions, withRule } from './setup.js';
+import { aModel, inFolder, isProposal, RULE, RULED, someCases, tuneOptions, withRule } from './setup.js';
 
 /** A whole run in which the wording is what helps. */
 let ruled: TuneOptions;
@@ -105,58 +105,34 @@ describe('no case that is kept back', () => {
 });
 
 describe('the budget', () => {
-  it.each([5, 40])('of %d calls is never exceeded', async (calls) => {
-    const model = aModel(RULED);
-    const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls } }));
-    expect(model.calls.length).toBeLessThanOrEqual(calls);
-    expect(report.spent.calls).toBe(model.calls.length);
-  });
-
-  it('that ends early keeps nothing; with a larger one the run goes on, and asks nothing twice', async () => {
-    const model = aModel(RULED);
-    const options = tuneOptions(model);
-    const small = await tune({ ...options, limits: { milliseconds: 3_600_000, calls: 60 } });
-    expect(small.prompts[0]).toMatchObject({ isChanged: false });
-    expect(model.calls.length).toBeLessThanOrEqual(60);
-    const whole = await tune(options);
-    expect(whole.prompts[0]).toMatchObject({ isChanged: true });
-    expect(whole.spent.calls).toBe(model.calls.length);
-    const asked = model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
-    expect(new Set(asked).size).toBe(asked.length);
-  });
-
-  it('of time is looked at between cases', async () => {
+  it('is looked at between cases; what ends early keeps nothing, and says how to go on', async () => {
     let time = 0;
     const now = () => time++;
     const model = aModel(RULED);
-    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 40, now } }));
+    const { prompts } = await tune(tuneOptions(model, { budget: 12, now }));
     expect(prompts[0]).toMatchObject({ isChanged: false });
+    expect(prompts[0]?.reason).toMatch(/The budget ended before .* Run it again with a larger --budget/u);
     expect(model.calls.length).toBeLessThan(40);
   });
 });
 
-describe('a budget that ends before the prompt as it is was measured', () => {
-  it('is told with what a decision takes, and with how many cases it does for', async () => {
-    const model = aModel(RULED);
-    const now = () => model.calls.length * 20_000;
-    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 1_000, now } }));
-    expect(prompts[0]?.reason).toMatch(
-      /^The budget ended before the prompt as it is was measured: a decision takes about \d+ minutes? more; what is left is 0 minutes: it does for about 0 of the \d+ cases, .* Go on with --resume and a larger --budget/u,
-    );
-  });
-});
-
 describe('a run that was stopped', () => {
-  it('after 40 calls comes to the same as one that was not', async () => {
-    const resumed = await stopAndResume(40);
-    expect({ ...resumed, spent: 0 }).toEqual({ ...whole, spent: 0 });
-    expect(resumed.spent.calls).toBe(whole.spent.calls);
-  });
-
-  it('does not go on with other settings', async () => {
-    const options = tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 });
-    await tune(options);
-    await expect(tune({ ...options, settings: { seed: 2 } })).rejects.toThrow('seed: 1 there, 2 here');
+  it('comes to the same when it begins again, and asks nothing twice', async () => {
+    const cache = { folder: temporaryFolder() };
+    const stop = new AbortController();
+    const model = aModel({
+      ...RULED,
+      helps: (system) => {
+        if (model.calls.length >= 40) stop.abort();
+        return RULED.helps(system);
+      },
+    });
+    const options = tuneOptions(model, { cache, stop: stop.signal });
+    await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
+    const again = await tune({ ...options, stop: new AbortController().signal });
+    expect({ ...again, milliseconds: 0 }).toEqual({ ...whole, milliseconds: 0 });
+    const asked = model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
+    expect(new Set(asked).size).toBe(asked.length);
   });
 });
 
