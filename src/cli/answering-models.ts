@@ -5,10 +5,14 @@ import type { ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { cacheFolder } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
+import { createCaseRunner } from '../eval/case-runner.js';
+import { createLocalDispatcher } from '../eval/evaluate.js';
 import { pairId } from '../eval/prices.js';
 import { hashOf, type Settings } from '../eval/run-summary.js';
-import type { AnsweringModel } from '../eval/suite.js';
+import { type AnsweringModel, createSuitePlanners } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
+import type { Evaluator } from './eval-settings.js';
+import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModels } from './set-up.js';
 
@@ -46,6 +50,24 @@ export async function openAnsweringModels(
       await both.cache?.close();
       await close();
     },
+  };
+}
+
+/** Runs cases in this process. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export async function openLocalEvaluator(
+  { flags, config, suites, options, prompts }: EvaluationSetup,
+  context: SetupContext,
+): Promise<Evaluator> {
+  const { id, asked, answering, close } = await openAnsweringModels(config, { ...context, cache: flags.cache });
+  return {
+    model: id,
+    asked,
+    dispatcher({ judging, prices, onStablePart }) {
+      const parts = { ...answering(true), options, prompts, onStablePart };
+      const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
+      return createLocalDispatcher(createCaseRunner({ ...judging, prices, suites: new Map(planners) }), flags.jobs);
+    },
+    close,
   };
 }
 

@@ -22,29 +22,26 @@ import { endpointOf } from './tracing.js';
  */
 export async function readEffective(flags: ConfigFlags): Promise<{ file: string | undefined; config: object }> {
   const config = await readConfig(flags);
-  const model = modelSettings(config);
-  const planningModel = planningModelSettings(config, model);
-  const sections = await fillSections(config);
+  planningModelSettings(config, modelSettings(config));
   rerankModelSettings(config);
   readAuth(config.auth);
   await readOwnFiles(config);
   requireModule('toolsModule', config.toolsModule);
   requireModule('workerModule', config.workerModule);
   await openPolicy(config.policy);
-  const store = storePlaceOf(config);
+  storePlaceOf(config);
   const mask = createKeyMask(configuredSecrets(config));
   const effective = {
     ...config,
     strict: config.strict ?? false,
-    model: withoutSecrets(model, config.model),
-    planningModel: planningModel && withoutSecrets(planningModel, config.planningModel),
+    model: config.model && withMaskedHeaders(config.model),
+    planningModel: config.planningModel && withMaskedHeaders(config.planningModel),
+    rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
     options: resolveOptions(config.options),
     logLevel: logLevelOf(config),
-    store: store && ('file' in store ? store.file : store.url),
     tracing: { endpoint: endpointOf(config) },
-    rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
     callLog: config.callLog ?? 'off',
-    ...sections,
+    ...(await fillSections(config)),
   };
   return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective))), withoutKeys) };
 }
@@ -73,13 +70,4 @@ function withoutKeys(_: string, part: unknown): unknown {
 function withMaskedHeaders<Block extends Pick<ModelBlock, 'headers'>>(block: Block): Block {
   const written = Object.entries(block.headers ?? {}).map(([name, text]) => [name, text.includes('${') ? text : MASK]);
   return block.headers === undefined ? block : { ...block, headers: Object.fromEntries(written) };
-}
-
-function withoutSecrets(model: ReturnType<typeof modelSettings>, block: ConfigFile['model']) {
-  const { apiKey, headers, model: name, modelFile: file, callTimeoutMs: timeoutMs, ...settings } = model;
-  return {
-    ...{ name, file, timeoutMs, ...settings },
-    ...(apiKey === undefined ? {} : { apiKey: MASK }),
-    ...(headers === undefined ? {} : withMaskedHeaders({ headers: block?.headers ?? {} })),
-  };
 }

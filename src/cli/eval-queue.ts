@@ -4,9 +4,8 @@ import { readVersion } from '../core/environment.js';
 import { DEFAULT_MODEL } from '../core/model/store/sources.js';
 import { loadOptional } from '../core/optional-package.js';
 import { pairId } from '../eval/prices.js';
-import type { Evaluator } from './eval-evaluator.js';
 import { QUEUE_PACKAGES } from './eval-options.js';
-import type { RunIdentity } from './eval-settings.js';
+import type { Evaluator, RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 
 /**

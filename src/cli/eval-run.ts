@@ -2,12 +2,12 @@
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
 import { openRunStore, runFile } from '../eval/run-store.js';
-import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
+import { openLocalEvaluator } from './answering-models.js';
 import type { EvalFlags } from './eval-options.js';
 import { refuseQueueFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
-import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
+import { type Evaluator, identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
@@ -17,15 +17,12 @@ import { interrupted, runInFolder } from './out-folder.js';
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
+  await refuseUnjudged(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
-    const { only = 'all', repeat: repeats, prices } = flags;
-    const ids = new Set<string>();
-    if (bars.some(({ kind }) => kind === 'noWorseThan')) for await (const { id } of setup.source.cases()) ids.add(id);
-    await refuseUnjudged(bars, { only, repeats, isPriced: prices !== undefined, ids });
     const end = await runInFolder(out, signals.stop, () => runSetup(setup, signals));
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Judging } from '../eval/case-runner.js';
+import type { Dispatcher } from '../eval/evaluate.js';
+import type { Prices } from '../eval/prices.js';
 import { hasRun, withRun } from '../eval/run-store.js';
 import {
   dayOf,
@@ -13,9 +15,19 @@ import {
   type Settings,
   toSettings,
 } from '../eval/run-summary.js';
-import type { Evaluator } from './eval-evaluator.js';
+import type { OnStablePart } from '../eval/suite.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
+
+/** Runs cases: in this process, or by workers of a queue. */
+export interface Evaluator {
+  /** The model, or both. */
+  readonly model: string;
+  /** Settings of the model. Undefined: the workers have them. */
+  readonly asked?: Settings;
+  dispatcher(parts: { judging: Judging; prices: Prices | undefined; onStablePart: OnStablePart }): Dispatcher;
+  close(): Promise<void>;
+}
 
 /** Name and judging of a resumed or a new run. */
 export interface RunIdentity {

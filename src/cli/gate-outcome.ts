@@ -4,56 +4,34 @@ import { compareRuns } from '../eval/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
 import { isOfStage } from '../eval/metrics.js';
 import { writeOutputs } from '../eval/outputs.js';
-import { readSummary, withRun } from '../eval/run-store.js';
+import { readSummary } from '../eval/run-store.js';
 import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import { print } from './output.js';
 import { renderGate, renderRun } from './render-eval.js';
 
-/** What a gate needs to know before the first case. */
-export interface Judged {
-  only: Only;
-  repeats: number;
-  isPriced: boolean;
-  /** Ids of its cases. Undefined: no check of them. */
-  ids?: ReadonlySet<string>;
-}
-
-export function judgedOf(summary: RunSummary): Judged {
-  const { planned, cases, currency } = summary;
-  return { only: onlyOf(summary), repeats: planned / cases, isPriced: currency !== undefined };
-}
+const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
 
 /**
- * Refuses bars that can't be judged before the run spends time.
+ * Refuses bars that a run of these stages can't be judged by, before it spends time.
  * @throws WinnowError `invalid_option` for a metric without values in the run, and for another run that can't be compared
  */
-export async function refuseUnjudged(bars: readonly Bar[], judged: Judged): Promise<void> {
+export async function refuseUnjudged(bars: readonly Bar[], only: Only): Promise<void> {
   for (const bar of bars) {
-    const why = bar.kind === 'metric' ? whyNoValue(bar.metric, judged) : await whyNotBeside(bar.run, judged);
+    const why =
+      bar.kind === 'noWorseThan'
+        ? await whyNotBeside(bar.run, only)
+        : isOfStage(bar.metric, only)
+          ? undefined
+          : `a run of ${STAGES[only]} has no value of it.`;
     if (why !== undefined) throw new WinnowError('invalid_option', `--gate ${bar.text}: ${why}`);
   }
 }
 
-const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
-
-function whyNoValue(metric: string, { only, repeats, isPriced }: Judged): string | undefined {
-  if (!isOfStage(metric, only)) return `a run of ${STAGES[only]} has no value of it.`;
-  if (metric === 'cost' && !isPriced) return 'it needs --prices.';
-  const power = metric === 'flipRate' ? 2 : /^pass\^(\d+)$/u.exec(metric)?.[1];
-  const needed = power === undefined ? 1 : Math.max(2, Number(power));
-  return needed > repeats ? `it needs --repeat ${needed}.` : undefined;
-}
-
-async function whyNotBeside(run: string, { only, ids }: Judged): Promise<string | undefined> {
+async function whyNotBeside(run: string, only: Only): Promise<string | undefined> {
   try {
     const other = onlyOf(await readSummary(run));
-    if (other !== only)
-      return `that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
-    if (!ids) return undefined;
-    return await withRun(run, async (store) => {
-      for await (const { id, outcome } of store.records()) if (outcome === 'answered' && ids.has(id)) return undefined;
-      return 'that run has no answer to a case of this one.';
-    });
+    if (other === only) return undefined;
+    return `that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
   } catch (error) {
     return toWinnowError(error).message;
   }

@@ -1,7 +1,7 @@
-/** The folder of `--out`: refused before anything runs if it is unusable or holds something else. */
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { toWinnowError, WinnowError } from '../core/errors.js';
+/** The folder of `--out`: refused before the model is opened if it can't be made or holds something else. */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import { withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
@@ -9,7 +9,6 @@ import { hasTuning } from '../eval/tune/tune.js';
 /** @throws WinnowError `invalid_option` where it can't be a folder, holds another run, or has no run to resume */
 export function checkOut(out: string, flags: { out?: string; resume?: boolean }): void {
   if (flags.resume && flags.out === undefined) throw bad('--resume needs --out FOLDER: the run to go on with.');
-  refuseUnusable(out);
   if (hasTuning(out) || (hasRun(out) && !flags.resume))
     throw bad(`There is a run in ${out} already: give another --out; winnow eval goes on with --resume.`);
   if (flags.resume && !hasRun(out) && !hasOnlyBegun(out))
@@ -24,7 +23,7 @@ export function chooseOut(kind: 'eval' | 'tune', flags: { out?: string; resume?:
 }
 
 /**
- * Creates and locks the folder while the run works; a second process waits.
+ * Makes and locks the folder while the run works; a second process waits.
  * @throws WinnowError `invalid_option`; `cancelled` with what to do next; errors of the work
  */
 export async function runInFolder<T>(
@@ -33,7 +32,11 @@ export async function runInFolder<T>(
   work: () => Promise<T>,
   goOn = `Go on with --resume --out ${out}.`,
 ): Promise<T> {
-  makeOut(out);
+  try {
+    mkdirSync(out, { recursive: true });
+  } catch (cause) {
+    throw bad(`--out ${out}: the folder can't be made (${messageOf(cause)}).`, cause);
+  }
   const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
   try {
     return await withLock(join(out, '.lock'), { signal, onWait }, work);
@@ -46,30 +49,9 @@ export function interrupted(out: string, goOn = `Go on with --resume --out ${out
   return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. ${goOn}`);
 }
 
-/** Refuses a folder that its nearest existing parent can't hold. */
-function refuseUnusable(out: string): void {
-  if (out.trim() === '') throw bad('--out needs the name of a folder.');
-  let there = resolve(out);
-  while (!existsSync(there)) there = dirname(there);
-  if (!statSync(there).isDirectory()) throw bad(`--out ${out}: ${there} is a file, and no folder.`);
-  try {
-    accessSync(there, constants.W_OK);
-  } catch (cause) {
-    throw bad(`--out ${out}: ${there} can't be written to.`, cause);
-  }
-}
-
 /** Whether the run ended before its first case, for example while the model was loading. */
 function hasOnlyBegun(out: string): boolean {
   return existsSync(out) && readdirSync(out).every((name) => name.startsWith('.lock'));
-}
-
-function makeOut(out: string): void {
-  try {
-    mkdirSync(out, { recursive: true });
-  } catch (cause) {
-    throw bad(`--out ${out}: the folder can't be made (${cause instanceof Error ? cause.message : cause}).`, cause);
-  }
 }
 
 function bad(message: string, cause?: unknown): WinnowError {

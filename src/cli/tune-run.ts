@@ -4,9 +4,10 @@ import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { EvaluationCase } from '../eval/case.js';
 import { dayOf, hashesOfSets, toSettings } from '../eval/run-summary.js';
+import type { Difference } from '../eval/statistics.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../eval/tune/prompt-draft.js';
 import { tune } from '../eval/tune/tune.js';
-import { renderGain, type TuneReport } from '../eval/tune/tune-report.js';
+import type { PromptReport, TuneReport } from '../eval/tune/tune-report.js';
 import { answersOf, askedOf } from './answering-models.js';
 import type { ConfigFile } from './config-file.js';
 import type { TuneFlags } from './eval-options.js';
@@ -14,7 +15,7 @@ import { type CasesSetup, setUpCases } from './eval-setup.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { runInFolder } from './out-folder.js';
-import { print } from './output.js';
+import { print, renderTable } from './output.js';
 import { openModels } from './set-up.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
@@ -25,7 +26,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
     const goOn = 'Run it again: answers so far are kept, and take no time.';
     const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals), goOn);
     print(flags, { value: report, text: renderOutcome(report) });
-    process.stderr.write(`${join(setup.out, 'report.md')}\n`);
+    process.stderr.write(`${join(setup.out, 'report.json')}\n`);
   } finally {
     signals.release();
   }
@@ -79,11 +80,25 @@ function promptsOf({ only }: TuneFlags): TunedPrompt[] {
   );
 }
 
-function renderOutcome({ prompts }: TuneReport): string {
-  const lines = prompts.flatMap(({ prompt, isChanged, reason, heldBack, tried }) => [
+function renderOutcome({ prompts, notices }: TuneReport): string {
+  const head = ['round', 'candidate', 'tokens', 'gain on training', 'gain on choosing', 'verdict'];
+  return [...notices, ...prompts.map((one) => renderPrompt(one, head))].join('\n\n');
+}
+
+function renderPrompt({ prompt, isChanged, reason, heldBack, tried }: PromptReport, head: readonly string[]): string {
+  const rows = tried.map(({ round, about, grownTokens, training, choosing, verdict, issues = [] }) => [
+    ...[String(round), about, String(grownTokens ?? ''), training ? renderGain(training) : ''],
+    ...[choosing ? renderGain(choosing) : '', [verdict, ...issues].join(': ')],
+  ]);
+  return [
     `${prompt}: ${isChanged ? 'changed' : 'left as it was'}. ${reason}`,
     ...(heldBack ? [`  held back: ${renderGain(heldBack)}`] : []),
-    `  ${tried.length} candidates`,
-  ]);
-  return lines.join('\n');
+    ...(rows.length > 0 ? [renderTable(head, rows, { leftColumns: 2 })] : []),
+  ].join('\n');
+}
+
+/** `+0.120 (0.031 to 0.210; 5 better, 1 worse of 24)` */
+function renderGain({ mean, low, high, higher, lower, count }: Difference): string {
+  const sign = mean > 0 ? '+' : '';
+  return `${sign}${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)}; ${higher} better, ${lower} worse of ${count})`;
 }

@@ -48,7 +48,7 @@ describe('winnow config print', () => {
       model: {
         baseUrl: 'https://model.example/v1',
         name: 'larger',
-        apiKey: '[masked]',
+        apiKeyEnv: expect.stringMatching(/^(OWN_KEY|WINNOW_API_KEY)$/u),
         headers: { 'x-key': 'Key ${HEADER_KEY}', 'x-plain': '[masked]' },
       },
       options: { maxTools: 5, passthroughTools: 3 },

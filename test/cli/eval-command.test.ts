@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
-import { anError, aRecord, aRun } from '../eval/setup.js';
+import { aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval as run } from './run-eval.js';
@@ -220,13 +220,6 @@ describe('a gate against another run', () => {
     expect(String(other.error)).toMatch(/that run judged selection only, this one both stages: what is right is not/u);
   });
 
-  it('is refused before the first case, where that run has no answered case of this one', async () => {
-    const { path } = await aRun([aRecord({ id: 'elsewhere' }), anError('c0')], { settings: { only: 'select' } });
-    const { exitCode, error } = await evaluate(['--only', 'select', '--gate', `noWorseThan=${path}`]);
-    expect([exitCode, asked(), existsSync(setup.out)]).toEqual([2, 0, false]);
-    expect(String(error)).toContain(`--gate noWorseThan=${path}: that run has no answer to a case of this one.`);
-  });
-
   it('is refused also for a run that is there already', async () => {
     const [selected, planned] = await Promise.all(
       ['select', 'plan'].map(async (only) => (await aRun([aRecord()], { settings: { only } })).path),
@@ -296,9 +289,6 @@ describe('refused, before a model is asked', () => {
   it.each<[string, string[], string]>([
     ['a bar of planning for selection alone', ['--only', 'select', '--gate', 'nodeF1>=0.5'], 'nodeF1>=0.5: a run of s'],
     ['a bar of selection for plans alone', ['--only', 'plan', '--gate', 'recall@8>=0.5'], 'recall@8>=0.5: a run of p'],
-    ['a bar of more repeats', ['--repeat', '2', '--gate', 'pass^3>=1'], 'pass^3>=1: it needs --repeat 3.'],
-    ['a bar of repeats without any', ['--gate', 'flipRate<=0'], 'flipRate<=0: it needs --repeat 2.'],
-    ['a bar of cost without prices', ['--gate', 'cost<=1'], 'cost<=1: it needs --prices.'],
   ])('%s', async (_, words, message) => {
     const { exitCode, error } = await evaluate(words);
     expect([exitCode, String(error)]).toEqual([2, expect.stringContaining(`--gate ${message}`)]);

@@ -152,14 +152,14 @@ describe('the folder of a run', () => {
 
   describe.each(['eval', 'tune'])('winnow %s', (command) => {
     it.each([
-      ['a file', 'file', '--out file: file is a file, and no folder.'],
-      ['below a file', 'file/run/a', '--out file/run/a: file is a file, and no folder.'],
+      ['a file', 'file', "--out file: the folder can't be made"],
+      ['below a file', 'file/run/a', "--out file/run/a: the folder can't be made"],
     ])('refuses a folder that is %s', async (_, out, message) => {
       expect(await refusal(command, '--out', join(setup.folder, out))).toContain(message);
     });
 
     it('refuses a folder without a name', async () => {
-      expect(await refusal(command, '--out', '')).toContain('--out needs the name of a folder.');
+      expect(await refusal(command, '--out', '')).toContain("--out : the folder can't be made");
     });
 
     it('refuses a day that is none, naming the flag', async () => {

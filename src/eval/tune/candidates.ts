@@ -9,7 +9,7 @@ import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 
 /** A prompt and options to try, and their origin. */
 export interface Variant {
-  readonly kind: 'base' | 'examples' | 'order' | 'wording' | 'summaries';
+  readonly kind: 'base' | 'examples' | 'wording' | 'summaries';
   /** What is new in it, in a few words. */
   readonly about: string;
   readonly draft: PromptDraft;

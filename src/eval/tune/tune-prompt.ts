@@ -54,13 +54,12 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   return ended(`Better on the choosing part, and the held-back part agrees; ${end}.`, best);
 }
 
-function newReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
+function newReport({ prompt, model }: TunePromptParts, base: Variant): PromptReport {
   const tokens = countSeenTokens(base.text, model);
   return {
     prompt,
     isChanged: false,
     reason: '',
-    cases: { training: split.training.length, choosing: split.choosing.length, heldBack: split.heldBack.length },
     base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
     options: {},
     examples: [],

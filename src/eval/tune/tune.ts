@@ -12,7 +12,7 @@ import { type AnsweringModel, createSuitePlanners, PLANNING_ALONE, type Suite } 
 import { createMeasurer, type MeasurerParts } from './measure.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { createPromptGate, holdsTextOf } from './prompt-gate.js';
-import { PARTS, type Split, splitCases, stratumOf } from './split-cases.js';
+import { type Split, splitCases } from './split-cases.js';
 import { type TunePromptParts, tunePrompt } from './tune-prompt.js';
 import { type TuneReport, writeTuneOutputs } from './tune-report.js';
 
@@ -77,7 +77,7 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
       format: 1,
       settings: { ...settings },
       milliseconds: Math.round(now() - startedAt),
-      split: describeSplit(split, options.seed),
+      split: { training: idsOf(split.training), choosing: idsOf(split.choosing), heldBack: idsOf(split.heldBack) },
       notices: [...notices],
       prompts: results.map((one) => one.report),
     };
@@ -88,6 +88,8 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     await cache?.close();
   }
 }
+
+const idsOf = (cases: readonly EvaluationCase[]) => cases.map(({ id }) => id);
 
 function splitOf({ cases, seed }: TuneOptions, texts: readonly string[]): { split: Split; notices: string[] } {
   const shown = new Set(cases.filter(holdsTextOf(texts)).map(({ id }) => id));
@@ -146,17 +148,4 @@ function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): Measu
     const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
     return createCaseRunner({ ...judging, suites: new Map(planners) });
   };
-}
-
-function describeSplit(split: Split, seed: number): TuneReport['split'] {
-  const strata: TuneReport['split']['strata'] = {};
-  const ids: TuneReport['split']['ids'] = { training: [], choosing: [], heldBack: [] };
-  for (const part of PARTS) {
-    for (const one of split[part]) {
-      const row = strata[stratumOf(one)] ?? { training: 0, choosing: 0, heldBack: 0 };
-      strata[stratumOf(one)] = { ...row, [part]: row[part] + 1 };
-      ids[part].push(one.id);
-    }
-  }
-  return { seed, strata, ids };
 }

@@ -1,10 +1,9 @@
-/** How candidates are told apart: budgets, halving, orders of examples, splits and decisions. */
+/** How candidates are told apart: budgets, halving, splits and decisions. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EvaluationCase } from '../../../src/eval/case.js';
 import { type Pair, signFlipP } from '../../../src/eval/statistics.js';
 import { type Measurements, toCandidate, type Variant } from '../../../src/eval/tune/candidates.js';
-import { orderCandidates } from '../../../src/eval/tune/examples.js';
 import type { Measure } from '../../../src/eval/tune/measure.js';
 import { createPromptGate } from '../../../src/eval/tune/prompt-gate.js';
 import { decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
@@ -109,37 +108,6 @@ describe('halving', () => {
     expect(winner.row).toMatchObject({ about: 'best', rungs: 3, training: { mean: expect.closeTo(0.7) } });
     const seen = ['bad', 'good', 'best'].map((about) => sizes.get(about));
     expect(seen).toEqual([[5], [5, 10], [5, 10, 20]]);
-  });
-});
-
-function orders(examples: readonly string[], { count = 6, seed = 1 } = {}): string[] {
-  const caseIds = examples.map((example) => `case ${example}`);
-  const best = aVariant('base', caseIds, examples);
-  return orderCandidates({ ...admitter, best, tries: count, seed }).map((one) => {
-    if (!one.ok) throw new Error(one.issues.join());
-    expect([...one.variant.draft.examples].sort()).toEqual([...examples].sort());
-    expect(one.variant.caseIds).toEqual(caseIds);
-    return one.variant.draft.examples.join('');
-  });
-}
-
-describe('the order of worked examples', () => {
-  it('has no other with less than two of them', () => {
-    expect([orders([]), orders(['a'])]).toEqual([[], []]);
-  });
-
-  it('is tried from the last to the first, and by chance; each order once, and never the present one', () => {
-    expect(orders(['a', 'b'])).toEqual(['ba']);
-    const found = orders(['a', 'b', 'c', 'd', 'e'], { count: 5 });
-    expect(found[0]).toBe('edcba');
-    expect(found).toHaveLength(5);
-    expect(new Set([...found, 'abcde']).size).toBe(6);
-  });
-
-  it('is another by chance in each round, and the same when a run is done again', () => {
-    const five = ['a', 'b', 'c', 'd', 'e'];
-    expect(orders(five, { seed: 2 })).toEqual(orders(five, { seed: 2 }));
-    expect(orders(five, { seed: 3 })).not.toEqual(orders(five, { seed: 2 }));
   });
 });
 

@@ -25,7 +25,7 @@ describe('tuning the selection prompt', () => {
     expect(prompts[0]).not.toHaveProperty('heldBack');
     expect(existsSync(inFolder(options, 'select-tools.md'))).toBe(false);
     const heldBack = new Set(
-      options.cases.filter(({ id }) => split.ids.heldBack.includes(id)).map(({ request }) => request.message),
+      options.cases.filter(({ id }) => split.heldBack.includes(id)).map(({ request }) => request.message),
     );
     expect(model.calls.filter(({ prompt }) => [...heldBack].some((message) => prompt.user.endsWith(message)))).toEqual(
       [],
@@ -35,7 +35,7 @@ describe('tuning the selection prompt', () => {
   it('refuses a gain that the held-back part does not show', async () => {
     const first = await tune(tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 }));
     const heldBack = someCases(46)
-      .filter(({ id }) => first.split.ids.heldBack.includes(id))
+      .filter(({ id }) => first.split.heldBack.includes(id))
       .map(({ request }) => request.message);
     const isHeldBack = (user: string) => heldBack.some((message) => user.endsWith(message));
     const model = createScriptedModel({
@@ -66,7 +66,7 @@ describe('no case that is kept back', () => {
       },
     });
     const { split, prompts } = await tune(tuneOptions(model, { rounds: 3, tries: 5 }));
-    const withheld = new Set([...split.ids.choosing, ...split.ids.heldBack]);
+    const withheld = new Set([...split.choosing, ...split.heldBack]);
     const texts = someCases(46)
       .filter(({ id }) => withheld.has(id))
       .map(({ request }) => ` ${tokensOf(request.message).join(' ')} `);

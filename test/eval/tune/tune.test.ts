@@ -1,12 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import { defaultPromptPath, loadNamedPrompt, readPrompt } from '../../../src/core/prompts/prompts.js';
-import { parseDraft, renderDraft } from '../../../src/eval/tune/prompt-draft.js';
 import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import type { TuneReport } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
@@ -29,7 +27,7 @@ describe('tuning the selection prompt', () => {
     expect(report.prompts[0]).toMatchObject({ prompt: 'select-tools', isChanged: true, heldBack: { lower: 0 } });
     expect(report.prompts[0]?.heldBack?.mean).toBeGreaterThan(0.3);
     const [id = ''] = report.prompts[0]?.examples ?? [];
-    expect(report.split.ids.training).toContain(id);
+    expect(report.split.training).toContain(id);
     const loaded = loadNamedPrompt('select-tools', inFolder(options, 'select-tools.md'));
     const { system } = loaded.render({ none: 'none', summaries: 'THE TOOLS', context: '', message: 'm' });
     expect(system).toMatch(
@@ -46,12 +44,6 @@ describe('tuning the selection prompt', () => {
       'wording 1: flow is missed',
     ]);
     expect(tried.filter(({ kind }) => kind === 'examples').length).toBeGreaterThan(0);
-    const markdown = readFileSync(inFolder(ruled, 'report.md'), 'utf8');
-    expect(markdown).toContain('| 1 | wording 1: flow is missed |');
-    expect(markdown).toContain(`+${RULE}`);
-    expect(markdown).toMatch(
-      /## Method\n\n.*bootstrapped few-shot \(Khattab .*reflective prompt evolution \(Agrawal /u,
-    );
   });
 
   it('writes a diff that makes the new file from the old one, and a configuration that uses it', async () => {
@@ -74,23 +66,6 @@ describe('tuning the selection prompt', () => {
     expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryTokens: 200 } });
     expect(JSON.parse(readFileSync(inFolder(options, 'tuned.json'), 'utf8')).options).toEqual({ summaryTokens: 200 });
   });
-
-  it('finds that another order of the examples is better', async () => {
-    const examples = [
-      'Request: stand\nAnswer: {"selected_tools": ["read_level"]}',
-      'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
-    ];
-    const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
-    const path = join(temporaryFolder(), 'mine.md');
-    writeFileSync(path, renderDraft({ ...draft, examples }));
-    const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
-    const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
-    const { prompts } = await tune(options);
-    expect(prompts[0]).toMatchObject({ isChanged: true, examples: [], options: {} });
-    const kept = prompts[0]?.tried.filter(({ verdict }) => verdict === 'kept');
-    expect(kept).toMatchObject([{ kind: 'order', about: 'order of examples: 2, 1', grownTokens: 0 }]);
-    expect(readFileSync(inFolder(options, 'select-tools.md'), 'utf8')).toContain(examples.toReversed().join('\n\n'));
-  });
 });
 
 describe('no case that is kept back', () => {
@@ -99,7 +74,7 @@ describe('no case that is kept back', () => {
       one.id === 'c9' ? { ...one, request: { message: 'You choose tools for a request' } } : one,
     );
     const { split, notices } = await tune(tuneOptions(aModel({ helps: () => false }), { cases, rounds: 1, tries: 1 }));
-    expect(split.ids.training).toContain('c9');
+    expect(split.training).toContain('c9');
     expect(notices.join()).toContain('c9');
   });
 });
