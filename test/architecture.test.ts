@@ -43,7 +43,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'chrono-node': ['core/planning/', 'eval/values.ts'],
   commander: ['cli/'],
   diff: ['eval/tune/'],
-  'fast-xml-parser': ['eval/'],
   'fast-deep-equal': ['core/catalog/schema/'],
   'fastest-levenshtein': ['core/nearest-name.ts'],
   fastify: ['adapters/http/'],

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { WinnowError } from '../core/errors.js';
 import { choice, type FlagsOf, list, text, toggle, typed, untoggle, valued, withDefault } from './command.js';
-import { calendarDay, duration, JSON_OUTPUT, PLANNING, UNITS_IN_MS, wholeNumber } from './flags.js';
+import { calendarDay, duration, JSON_OUTPUT, PLANNING, wholeNumber } from './flags.js';
 
 export const SUITE = {
   suite: list(
@@ -60,7 +60,6 @@ export const EVAL = {
   ),
   ...GATE,
   ...QUEUE,
-  rate: valued('--rate <cases/time>', 'with --queue: most cases begun by all workers together, 10/s or 600/m', rateOf),
 };
 export type EvalFlags = FlagsOf<typeof EVAL>;
 
@@ -79,21 +78,11 @@ export type TuneFlags = FlagsOf<typeof TUNE>;
 export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
 
 /** @throws WinnowError `invalid_option` for a flag without effect */
-export function refuseQueueFlags({ queue, rate, jobs, baseUrl }: EvalFlags): void {
-  const refused = (name: 'rate' | 'jobs' | 'baseUrl', why: string) =>
-    new WinnowError('invalid_option', `${typed(EVAL[name])} ${why}`);
-  if (queue === undefined && rate !== undefined) throw refused('rate', 'goes with --queue.');
+export function refuseQueueFlags({ queue, jobs, baseUrl }: EvalFlags): void {
   const ofWorker = jobs > 1 ? 'jobs' : baseUrl === undefined ? undefined : 'baseUrl';
-  if (queue !== undefined && ofWorker) throw refused(ofWorker, 'does not go with --queue: give it to winnow worker.');
-}
-
-function rateOf(words: string): { cases: number; perMs: number } {
-  const [, cases, unit = ''] = /^([1-9]\d*)\/([smh])$/u.exec(words.trim()) ?? [];
-  const perMs = UNITS_IN_MS[unit];
-  if (cases === undefined || perMs === undefined) {
-    throw new InvalidArgumentError('must be cases a second, minute or hour, such as 10/s, 600/m or 5000/h.');
-  }
-  return { cases: Number(cases), perMs };
+  if (queue === undefined || !ofWorker) return;
+  const message = `${typed(EVAL[ofWorker])} does not go with --queue: give it to winnow worker.`;
+  throw new WinnowError('invalid_option', message);
 }
 
 function countingNumber(words: string): number {

@@ -19,7 +19,7 @@ export async function openQueueEvaluator(
 ): Promise<Evaluator> {
   const { openQueueCommand } = await loadOptional(() => import('../eval/queue/queue-command.js'), QUEUE_PACKAGES);
   const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');
-  const { queue: url = '', rate, cache } = flags;
+  const { queue: url = '', cache } = flags;
   const { model: { name: selecting = DEFAULT_MODEL.name } = {}, planningModel } = config;
   const model = earlier?.model ?? pairId(selecting, planningModel && (planningModel.name ?? selecting));
   const command = await openQueueCommand({
@@ -34,7 +34,7 @@ export async function openQueueEvaluator(
       options,
       judging,
       cache,
-      pace: paceSchema.parse(rate ? { rate } : {}),
+      pace: paceSchema.parse({}),
     },
     onNotice,
   });

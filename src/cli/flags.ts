@@ -73,8 +73,7 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** Milliseconds by unit. */
-export const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `90s`, `30m`, `1.5h` -> milliseconds. */
 export function duration(text: string): number {

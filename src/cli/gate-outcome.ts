@@ -48,7 +48,7 @@ export async function writeRun(
   { summary, gate }: { summary: RunSummary; gate: readonly BarResult[] },
   flags: { json?: boolean },
 ): Promise<void> {
-  const report = await writeOutputs(out, summary, gate);
+  const report = await writeOutputs(out, summary);
   print(flags, { value: { ...summary, gate }, text: withGate(renderRun(summary), gate) });
   process.stderr.write(`${report}\n`);
 }

@@ -58,11 +58,6 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map(
   ),
 );
 
-/** Metrics in a record's `scores`; the others are computed from its usage, time and outcome. */
-export const SCORES: ReadonlySet<string> = new Set(
-  [...ROWS.selection, ...ROWS.plan, ['schemaTokensSaved']].map(([name = '']) => name),
-);
-
 /** Includes metrics that depend on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
   const perCase = { group: 'selection', unit: 'fraction' } as const;

@@ -213,9 +213,6 @@ const queue = ['--queue', 'redis://127.0.0.1:1'];
 
 describe('refused, before anything is loaded', () => {
   it.each<[string, string[], string]>([
-    ['a rate without a queue', ['eval', '--rate', '10/s'], '--rate goes with --queue'],
-    ['a rate without a time', ['eval', ...queue, '--rate', '10'], 'such as 10/s, 600/m or 5000/h'],
-    ['a rate of nothing', ['eval', ...queue, '--rate', '0/s'], 'such as 10/s, 600/m or 5000/h'],
     [
       'cases at once, which are a matter of the worker',
       ['eval', ...queue, '-j', '2'],

@@ -70,7 +70,7 @@ describe('winnow tune', () => {
     expect(stderr).toContain('select-tools: round 1:');
     expect(readFileSync(join(out(), 'select-tools.md'), 'utf8')).toContain(RULE);
     expect(readFileSync(join(out(), 'select-tools.diff'), 'utf8')).toContain(`+${RULE}`);
-    expect(stdout).toMatch(/^ +1 +wording 1: flow .* kept$/mu);
+    expect(stdout).toMatch(/^1 +wording 1: flow .* kept$/mu);
     expect(JSON.parse(readFileSync(join(out(), 'tuned.json'), 'utf8')).prompts).toEqual({
       'select-tools': 'select-tools.md',
     });

@@ -48,7 +48,7 @@ function reportCommand(): Command {
   return command({
     name: 'report',
     words: '<run>',
-    about: 'write the summary, the records, the JUnit file and the page of a run again, from its cases',
+    about: 'write the summary, the records and the page of a run again, from its cases',
     flags: { ...GATE, ...JSON_OUTPUT },
     examples: ['winnow eval report runs/a'],
     async run([path = ''], flags) {

@@ -10,9 +10,9 @@ import { noUsage } from '../../core/model/model.js';
 import type { CaseJob } from '../case-runner.js';
 import type { Dispatcher, DispatchOptions } from '../evaluate.js';
 import type { Prices } from '../prices.js';
-import { type CaseRecord, caseRecordSchema, noAnswer } from '../record.js';
+import { type CaseRecord, noAnswer } from '../record.js';
 import type { OnStablePart } from '../suite.js';
-import { jobIdOf, type QueuedRun } from './queued-run.js';
+import { type CaseResult, caseResultSchema, jobIdOf, type QueuedRun } from './queued-run.js';
 import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
 export interface QueueOptions {
@@ -191,19 +191,17 @@ async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun):
  * @returns the number of results
  */
 async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
-  const { queue, registry, run, prices, keep, onStablePart, onNotice } = parts;
+  const { queue, prices, keep, onStablePart, onNotice } = parts;
   const ended = (await queue.getJobs(['completed', 'failed'], 0, BATCH - 1, true)).filter((job) => job?.id);
   const records = ended.flatMap((job) => {
     const asked = outstanding.get(job.id ?? '');
-    const record = asked && recordOf(asked, job);
-    return record ? [prices ? { ...record, cost: prices.costOf(record.usage) } : record] : [];
+    if (!asked) return [];
+    const { record, prompts } = resultOf(asked, job);
+    for (const [hash, text] of Object.entries(prompts)) onStablePart(hash, text);
+    return [prices ? { ...record, cost: prices.costOf(record.usage) } : record];
   });
   const left = ended.length - records.length;
   if (left > 0) onNotice(`${left} results in Redis were not asked for, and are left out.`);
-  for (const hash of new Set(records.flatMap(({ calls }) => calls.map(({ system }) => system)))) {
-    const text = await registry.takePrompt(run.id, hash);
-    if (text !== undefined) onStablePart(hash, text);
-  }
   if (records.length > 0) await keep(records);
   for (const { id = '' } of ended) {
     outstanding.delete(id);
@@ -213,17 +211,17 @@ async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise
 }
 
 /** A job without a result failed: its worker broke, or was lost too often. */
-function recordOf(
+function resultOf(
   { case: one, repeat }: CaseJob,
   { returnvalue, failedReason }: Pick<Job, 'returnvalue' | 'failedReason'>,
-): CaseRecord {
-  const parsed = caseRecordSchema.safeParse(returnvalue);
+): CaseResult {
+  const parsed = caseResultSchema.safeParse(returnvalue);
   const isOwn = ({ id, suite, ...record }: CaseRecord) =>
     id === one.id && suite === one.suite && record.repeat === repeat;
-  if (parsed.success && isOwn(parsed.data)) return parsed.data;
+  if (parsed.success && isOwn(parsed.data.record)) return parsed.data;
   const why = failedReason || parsed.error?.issues[0]?.message || 'the result is that of another case';
   const message = `No worker came to the end of this case: ${why}.`;
-  return {
+  const record: CaseRecord = {
     id: one.id,
     suite: one.suite,
     repeat,
@@ -235,4 +233,5 @@ function recordOf(
     milliseconds: { selection: 0, total: 0 },
     calls: [],
   };
+  return { record, prompts: {} };
 }

@@ -4,15 +4,12 @@ import { z } from 'zod';
 import { optionsSchema } from '../../core/options.js';
 import { evaluationCaseSchema } from '../case.js';
 import type { CaseJob } from '../case-runner.js';
+import { caseRecordSchema } from '../record.js';
 import { keyOf } from '../run-store.js';
 import { differencesOf } from '../run-summary.js';
 
-/** Rates and retries of a run, the same for all its workers. */
+/** Retries of a run, the same for all its workers. */
 export const paceSchema = z.object({
-  rate: z
-    .object({ cases: z.int().min(1), perMs: z.int().min(1) })
-    .exactOptional()
-    .describe('Most cases begun in a time, by all workers together. Default: no limit.'),
   attempts: z.int().min(1).default(3).describe('Tries of a case whose model server fails.'),
   backoffMs: z.int().min(1).default(1_000).describe('Before the second try; doubled for each further one.'),
   lostAfterMs: z
@@ -48,6 +45,10 @@ export const queuedRunSchema = z.object({
   pace: paceSchema,
 });
 export type QueuedRun = z.output<typeof queuedRunSchema>;
+
+/** What a worker returns: the record, and the stable parts of prompts that it has not sent before. */
+export const caseResultSchema = z.object({ record: caseRecordSchema, prompts: z.record(z.string(), z.string()) });
+export type CaseResult = z.output<typeof caseResultSchema>;
 
 /** A job holds a case and nothing else. */
 export const caseJobSchema = z.object({ case: evaluationCaseSchema, repeat: z.int().min(0) });

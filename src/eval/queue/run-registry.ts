@@ -1,5 +1,5 @@
 /**
- * Registry of runs in Redis: open runs, their workers, and the stable parts of prompts. A run is open while its
+ * Registry of runs in Redis: open runs and their workers. A run is open while its
  * command announces it, so the run of a killed command occupies no worker.
  */
 import { Redis } from 'ioredis';
@@ -20,8 +20,7 @@ export type RunRegistry = ReturnType<typeof createRunRegistry>;
 export const queueNameOf = (id: string) => `eval-${id}`;
 
 const RUNS = `${PREFIX}:eval:runs`;
-const keyFor = (id: string, what: 'run' | 'workers' | 'prompts') => `${PREFIX}:eval:${id}:${what}`;
-const keysOfWorkers = (id: string) => [keyFor(id, 'workers'), keyFor(id, 'prompts')];
+const keyFor = (id: string, what: 'run' | 'workers') => `${PREFIX}:eval:${id}:${what}`;
 
 export function createRunRegistry(redis: Redis) {
   /** Redis's clock, since those of the machines may differ. */
@@ -39,7 +38,7 @@ export function createRunRegistry(redis: Redis) {
       const both = redis.multi().set(keyFor(id, 'run'), description, 'EX', KEPT_SECONDS).zadd(RUNS, heardAt, id);
       for (const [error] of (await both.exec()) ?? []) if (error) throw error;
       await redis.zremrangebyscore(RUNS, '-inf', (await now()) - KEPT_SECONDS * 1_000);
-      for (const key of keysOfWorkers(id)) await redis.expire(key, KEPT_SECONDS);
+      await redis.expire(keyFor(id, 'workers'), KEPT_SECONDS);
     },
     /** Oldest first. `run` is undefined where another version of Winnow wrote it. */
     async openRuns(): Promise<{ id: string; run: QueuedRun | undefined }[]> {
@@ -60,27 +59,16 @@ export function createRunRegistry(redis: Redis) {
     },
     /** Worker -> why it refuses the run, or nothing. */
     workersOf: (id: string): Promise<Record<string, string>> => redis.hgetall(keyFor(id, 'workers')),
-    /** Keeps the first copy of a stable part; each worker sends it once. */
-    async offerPrompt(id: string, hash: string, text: string) {
-      await redis.hsetnx(keyFor(id, 'prompts'), hash, text);
-    },
-    /** Undefined where it is missing or already taken. */
-    async takePrompt(id: string, hash: string): Promise<string | undefined> {
-      const text = await redis.hget(keyFor(id, 'prompts'), hash);
-      // The field stays, so that no worker sends it again, but without its text, to save memory.
-      if (text) await redis.hset(keyFor(id, 'prompts'), hash, '');
-      return text || undefined;
-    },
     async remove(id: string) {
       await redis.zrem(RUNS, id);
-      await redis.del(keyFor(id, 'run'), ...keysOfWorkers(id));
+      await redis.del(keyFor(id, 'run'), keyFor(id, 'workers'));
     },
     /** Deletes what workers wrote after the run's removal. */
     async sweep(id: string) {
       if ((await redis.exists(keyFor(id, 'run'))) > 0) return;
       // BullMQ's check for lost jobs creates these again.
       const ofQueue = ['meta', 'events', 'stalled-check'].map((name) => `${PREFIX}:${queueNameOf(id)}:${name}`);
-      await redis.del(...keysOfWorkers(id), ...ofQueue);
+      await redis.del(keyFor(id, 'workers'), ...ofQueue);
     },
   };
 }

@@ -123,36 +123,6 @@ describe('a queue of cases', () => {
     const message = 'No worker came to the end of this case: out of order.';
     expect(records).toMatchObject([{ id: 'c0', outcome: 'error', error: { code: 'internal', message } }]);
   });
-
-  itWithRedis(named('lets all workers together begin no more cases than the rate'), async () => {
-    const run = aRun({ pace: { attempts: 1, backoffMs: 1, lostAfterMs: 1_000, rate: { cases: 3, perMs: 3_600_000 } } });
-    const begun: string[] = [];
-    const counting = (name: string) =>
-      beginWorker(redis.url, {
-        name,
-        run: (job) => {
-          begun.push(job.case.id);
-          return answers(job);
-        },
-      });
-    const workers = [counting('one'), counting('other')];
-    const third = occasion<void>();
-    const { ended, records, stop } = beginCommand(redis.url, {
-      run,
-      source: jobs(20),
-      onRecord: () => {
-        if (records.length === 2) third.tell();
-      },
-    });
-    await third.told;
-    // Both look for work for a while yet, and find none that they may begin.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(begun).toHaveLength(3);
-    stop.abort();
-    await ended;
-    await Promise.all(workers.map(({ end }) => end()));
-    expect([begun.length, records.length]).toEqual([3, 3]);
-  });
 });
 
 describe('a worker', () => {
