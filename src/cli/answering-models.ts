@@ -7,8 +7,7 @@ import { cacheFolder } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { createCaseRunner } from '../eval/case-runner.js';
 import { createLocalDispatcher } from '../eval/evaluate.js';
-import { pairId } from '../eval/prices.js';
-import { hashOf, type Settings } from '../eval/run-summary.js';
+import { hashOf, pairId, type Settings } from '../eval/run-summary.js';
 import { type AnsweringModel, createSuitePlanners } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import type { Evaluator } from './eval-settings.js';
@@ -16,21 +15,15 @@ import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModels } from './set-up.js';
 
-export interface AnsweringModels {
-  /** Names both models where there are two. */
-  readonly id: string;
-  /** Settings of each model that change its answers. */
-  readonly asked: Settings;
-  /** For planners with or without a cache of answers. */
-  answering(remembers: boolean): AnsweringModel & { planning: AnsweringModel | undefined };
-  close(): Promise<void>;
-}
-
-/** The models of both stages. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+/**
+ * The models of both stages.
+ * @returns `asked`: settings of each that change its answers; `answering`: for planners with or without a cache of answers
+ * @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled`
+ */
 export async function openAnsweringModels(
   config: ConfigFile,
   { cache: hasCache, ...context }: { stderr: NodeJS.WriteStream; signal: AbortSignal; cache: boolean },
-): Promise<AnsweringModels> {
+) {
   const { model, planningModel, close } = await openModels(config, context);
   const settings = modelSettings(config);
   const ofPlanning = planningModelSettings(config, settings);
@@ -44,7 +37,7 @@ export async function openAnsweringModels(
   return {
     id: pairId(model.id, planningModel?.id),
     asked: { selection: askedOf(settings), planning: ofPlanning && askedOf(ofPlanning) },
-    answering: (remembers) => ({ ...as(remembers, both), planning: planning && as(remembers, planning) }),
+    answering: (remembers: boolean) => ({ ...as(remembers, both), planning: planning && as(remembers, planning) }),
     async close() {
       await planning?.cache?.close();
       await both.cache?.close();
@@ -62,10 +55,10 @@ export async function openLocalEvaluator(
   return {
     model: id,
     asked,
-    dispatcher({ judging, prices, onStablePart }) {
+    dispatcher({ judging, onStablePart }) {
       const parts = { ...answering(true), options, prompts, onStablePart };
       const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
-      return createLocalDispatcher(createCaseRunner({ ...judging, prices, suites: new Map(planners) }), flags.jobs);
+      return createLocalDispatcher(createCaseRunner({ ...judging, suites: new Map(planners) }), flags.jobs);
     },
     close,
   };

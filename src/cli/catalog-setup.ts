@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteAudit } from '../agents/ledger.js';
-import { createLiveCatalog, type LiveCatalog } from '../agents/live-catalog.js';
+import { createLiveCatalog } from '../agents/live-catalog.js';
 import type { Logger } from '../agents/logging/logger.js';
 import type { PolicySource } from '../agents/policy/policy-file.js';
 import { type Executor, runnerOf } from '../agents/sandbox/executors/executor.js';
@@ -26,28 +26,21 @@ import { loadMcpConfig } from '../core/catalog/sources/mcp-config.js';
 import type { McpServer } from '../core/catalog/sources/mcp-server.js';
 import type { ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
-import type { Synonyms } from '../core/search/synonyms.js';
 import type { ConfigFile } from './config-file.js';
-import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
+import { createLiveExecutors } from './live-executors.js';
 import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
 
-export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
+interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   audit: WriteAudit;
   policy: PolicySource;
 }
 
-export interface OpenCatalog {
-  readonly live: LiveCatalog;
-  readonly executors: LiveExecutors;
-  /** The current ones. */
-  readonly synonyms: () => Synonyms;
-  /** How many tools can be run. */
-  readonly runnable: number;
-}
-
-/** @throws WinnowError `invalid_option`, `source_failed` */
-export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
+/**
+ * @returns `runnable`: how many tools can be run; `synonyms`: the current ones
+ * @throws WinnowError `invalid_option`, `source_failed`
+ */
+export async function openCatalog(setup: CatalogSetup) {
   const { config, sources, loaded, isStrict, logger, audit, policy } = setup;
   const open = () => openExecutors({ config, sources, catalog: live.current().catalog, logger });
   const live = createLiveCatalog({

@@ -54,10 +54,6 @@ export const EVAL = {
     valued('--repeat <number>', 'how often each case is done; only the first try may be cached', wholeNumber),
     1,
   ),
-  prices: text(
-    '--prices <file>',
-    'price table: {"currency": "USD", "models": {"NAME": {"read": 1, "cached": 0.1, "written": 4}}} a million tokens',
-  ),
   ...GATE,
   ...QUEUE,
 };

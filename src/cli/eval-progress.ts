@@ -1,31 +1,23 @@
 /** Progress of an evaluation: rate, time left, and results so far. */
 import type { CaseRecord } from '../eval/record.js';
-import { createProgressLine, type ProgressLine, type ProgressStream, renderDuration } from './progress.js';
+import { createProgressLine, type ProgressStream, renderDuration } from './progress.js';
 
-export interface EvaluationProgress extends Pick<ProgressLine, 'note' | 'stop'> {
-  /** Adds a case of an earlier process, which counts in all but the rate. Call it before the first `see`. */
-  remember(record: CaseRecord): void;
-  see(record: CaseRecord): void;
-}
-
-export interface EvaluationProgressOptions {
+interface EvaluationProgressOptions {
   /** Cases times repeats. */
   total: number;
-  currency?: string | undefined;
   stream: ProgressStream;
   /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
   now?: () => number;
 }
 
-export function createEvaluationProgress(options: EvaluationProgressOptions): EvaluationProgress {
-  const { total, currency, stream, now = () => performance.now() } = options;
+export function createEvaluationProgress(options: EvaluationProgressOptions) {
+  const { total, stream, now = () => performance.now() } = options;
   const { update, note, stop } = createProgressLine(stream, now);
   let startedAt = now();
-  let [done, seen, judged, right, errors, cost] = [0, 0, 0, 0, 0, 0];
-  const count = ({ outcome, scores, cost: own = 0 }: CaseRecord): void => {
+  let [done, seen, judged, right, errors] = [0, 0, 0, 0, 0];
+  const count = ({ outcome, scores }: CaseRecord): void => {
     done += 1;
     errors += Number(outcome === 'error');
-    cost += own;
     judged += Number(typeof scores.right === 'number');
     right += scores.right ?? 0;
   };
@@ -36,15 +28,15 @@ export function createEvaluationProgress(options: EvaluationProgressOptions): Ev
       ...(done < total ? [`${renderDuration(((total - done) * minutes * 60) / seen)} left`] : []),
       ...(judged > 0 ? [`right ${(right / judged).toFixed(3)}`] : []),
       ...(errors > 0 ? [`${errors} errors`] : []),
-      ...(currency === undefined ? [] : [`${cost.toFixed(4)} ${currency}`]),
     ].join(', ');
   };
   return {
-    remember(record) {
+    /** Adds a case of an earlier process, which counts in all but the rate. Call it before the first `see`. */
+    remember(record: CaseRecord) {
       count(record);
       startedAt = now();
     },
-    see(record) {
+    see(record: CaseRecord) {
       seen += 1;
       count(record);
       update(done / total, text);

@@ -3,7 +3,7 @@
 import { readVersion } from '../core/environment.js';
 import { DEFAULT_MODEL } from '../core/model/store/sources.js';
 import { loadOptional } from '../core/optional-package.js';
-import { pairId } from '../eval/prices.js';
+import { pairId } from '../eval/run-summary.js';
 import { QUEUE_PACKAGES } from './eval-options.js';
 import type { Evaluator, RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
@@ -40,7 +40,7 @@ export async function openQueueEvaluator(
   });
   return {
     model,
-    dispatcher: ({ prices, onStablePart }) => command.dispatcher({ prices, onStablePart }),
+    dispatcher: ({ onStablePart }) => command.dispatcher({ onStablePart }),
     close: async () => command.close(),
   };
 }

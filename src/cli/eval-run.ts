@@ -66,9 +66,8 @@ async function runCases(
 ): Promise<EvaluationEnd> {
   const { out, source, flags } = setup;
   const start = startOf(setup, run, evaluator);
-  const prices = setup.prices?.of(evaluator.model);
-  const { planned: total, currency } = start;
-  const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
+  const { planned: total } = start;
+  const progress = createEvaluationProgress({ total, stream: process.stderr });
   const store = await openRunStore(runFile(out));
   notices.write = progress.note;
   try {
@@ -79,7 +78,7 @@ async function runCases(
       done += 1;
     }
     if (done > 0) progress.note(`${done} of ${total} are done already.`);
-    const dispatch = evaluator.dispatcher({ judging: run.judging, prices, onStablePart: store.keepPrompt });
+    const dispatch = evaluator.dispatcher({ judging: run.judging, onStablePart: store.keepPrompt });
     const onRecord = progress.see;
     return await evaluate({ store, source, repeats: flags.repeat, dispatch, start, onRecord, stop, cancel });
   } finally {

@@ -1,14 +1,11 @@
 /** Settings of a run: kept in its summary, and compared when it is resumed. */
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Judging } from '../eval/case-runner.js';
 import type { Dispatcher } from '../eval/evaluate.js';
-import type { Prices } from '../eval/prices.js';
 import { hasRun, withRun } from '../eval/run-store.js';
 import {
   dayOf,
   hashesOfSets,
-  hashOf,
   type RunStart,
   type RunSummary,
   refuseOtherSettings,
@@ -25,7 +22,7 @@ export interface Evaluator {
   readonly model: string;
   /** Settings of the model. Undefined: the workers have them. */
   readonly asked?: Settings;
-  dispatcher(parts: { judging: Judging; prices: Prices | undefined; onStablePart: OnStablePart }): Dispatcher;
+  dispatcher(parts: { judging: Judging; onStablePart: OnStablePart }): Dispatcher;
   close(): Promise<void>;
 }
 
@@ -56,14 +53,13 @@ export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Eva
   const { model } = evaluator;
   const settings = settingsOf(setup, run.judging, evaluator);
   if (run.earlier) refuseOtherSettings(run.earlier.settings, settings);
-  const { source, flags, promptHashes, prices, suites } = setup;
+  const { source, flags, promptHashes, suites } = setup;
   return {
     name: run.name,
     startedAt: run.startedAt,
     model,
     settings,
     promptHashes: { ...promptHashes },
-    ...(prices ? { currency: prices.currency } : {}),
     planned: source.total * flags.repeat,
     cases: source.total,
     suites: suites.map(({ name, catalog }) => ({
@@ -80,7 +76,7 @@ function settingsOf(
   { today, distractors, seed }: Judging,
   { model, asked }: Evaluator,
 ): Settings {
-  const { only, repeat, limit, sample, tag, failingOf, prices } = flags;
+  const { only, repeat, limit, sample, tag, failingOf } = flags;
   return toSettings({
     only: only ?? 'all',
     repeat,
@@ -91,7 +87,6 @@ function settingsOf(
     filter: { limit, sample, seed, tags: tag, failingOf },
     distractors,
     today,
-    prices: prices && hashOf(readFileSync(prices, 'utf8')),
     options,
   });
 }

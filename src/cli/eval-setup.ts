@@ -4,7 +4,6 @@ import { createLogger } from '../agents/logging/logger.js';
 import { WinnowError } from '../core/errors.js';
 import { type Options, type OptionsInput, resolveOptions } from '../core/options.js';
 import { type CaseFilter, type CaseSource, openCases } from '../eval/case-source.js';
-import { loadPrices, type PriceTable } from '../eval/prices.js';
 import { withRun } from '../eval/run-store.js';
 import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
 import type { FlagsOf } from './command.js';
@@ -28,7 +27,6 @@ export interface CasesSetup {
 
 export interface EvaluationSetup extends CasesSetup {
   readonly flags: EvalFlags;
-  readonly prices: PriceTable | undefined;
 }
 
 export interface SetupContext {
@@ -64,9 +62,8 @@ export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): 
   const { failingOf, distractors, only } = flags;
   const ids = failingOf === undefined ? undefined : await failingIds(failingOf);
   const filter = { ids, needsCandidates: distractors !== undefined };
-  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
   const more = only === 'plan' ? PLANNING_ALONE : {};
-  return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags, prices };
+  return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags };
 }
 
 /** Cases with a repeat that was wrong or ended with an error. */

@@ -3,7 +3,7 @@ import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
 import { colours as pc, renderTable } from './output.js';
 
-const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Cost', time: 'Time' } as const;
+const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens', time: 'Time' } as const;
 
 export function renderRun(summary: RunSummary): string {
   return [
@@ -22,13 +22,13 @@ function renderHead({ name, model, cases, planned, counts, interrupted }: RunSum
 }
 
 function renderGroup(summary: RunSummary, group: string, title: string): string[] {
-  const { metrics, suites, currency } = summary;
+  const { metrics, suites } = summary;
   const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null);
   if (shown.length === 0) return [];
   const parts = suites.length > 1 ? suites : [];
   const head = [title, 'metric', 'mean', '95 %', 'cases', ...parts.map((suite) => suite.name)];
   const rows = shown.map((metric) => [
-    metric.unit === 'currency' && currency ? `${metric.label} (${currency})` : metric.label,
+    metric.label,
     metric.name,
     renderValue(metric.mean, metric.unit),
     `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
@@ -38,13 +38,7 @@ function renderGroup(summary: RunSummary, group: string, title: string): string[
       return renderValue(own?.mean ?? null, metric.unit);
     }),
   ]);
-  return [renderTable(head, [...rows, ...(group === 'cost' ? renderTotal(summary) : [])], { leftColumns: 2 })];
-}
-
-function renderTotal({ totalCost, currency, counts }: RunSummary): string[][] {
-  if (totalCost === undefined) return [];
-  const label = currency ? `Cost of the run (${currency})` : 'Cost of the run';
-  return [[label, '', renderValue(totalCost, 'currency'), '', String(counts.done)]];
+  return [renderTable(head, rows, { leftColumns: 2 })];
 }
 
 function renderCauses({ causes }: RunSummary): string[] {
@@ -68,6 +62,5 @@ export function renderValue(value: number | null, unit: RunMetric['unit']): stri
   if (value === null) return '–';
   if (unit === 'fraction') return value.toFixed(3);
   if (unit === 'tokens') return whole.format(value);
-  if (unit === 'currency') return value.toFixed(5);
   return Math.abs(value) >= 1_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
 }

@@ -129,20 +129,16 @@ export async function openModel(
   }
 }
 
-/** The first request opens the model, so that the start of a server does not wait for it. */
-export interface LazyPlanning {
-  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
-  /** Cancels the opening of a model. */
-  close(): Promise<void>;
-}
-
-/** @param open called once, and again with the next request where it failed */
-export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
+/**
+ * The first request opens the model, so that the start of a server does not wait for it.
+ * @param open called once, and again with the next request where it failed
+ */
+export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>) {
   const life = new AbortController();
   const opening = createOpening(() => open(life.signal));
 
   return {
-    plannerOf(catalog, rules) {
+    plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner {
       const viewOf = createScope(catalog);
       let kept: Planner | undefined;
       const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
@@ -157,6 +153,7 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
       };
     },
 
+    /** Cancels the opening of a model. */
     async close() {
       life.abort();
       const setup = await opening.peek()?.catch(() => undefined);

@@ -13,7 +13,6 @@ import {
 import { createViewTokens } from '../core/selection/budget.js';
 import type { EvaluationCase } from './case.js';
 import { defaultsIn } from './plan-scores.js';
-import type { Prices } from './prices.js';
 import { randomFor, sampleOf } from './random.js';
 import { type CaseRecord, type ModelCall, noAnswer } from './record.js';
 import { type Result, scoreCase } from './score-case.js';
@@ -44,7 +43,6 @@ export interface Judging {
 
 export interface CaseRunnerOptions extends Judging {
   suites: ReadonlyMap<string, SuitePlanners>;
-  prices?: Prices | undefined;
 }
 
 /**
@@ -209,7 +207,6 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
     ...(tried.rung === undefined ? {} : { rung: tried.rung }),
     ...(result && !error ? { result } : {}),
     usage,
-    ...(options.prices ? { cost: options.prices.costOf(usage) } : {}),
     milliseconds: tried.milliseconds,
     calls: tried.calls.map((call) => toCall(call, tried)),
   };

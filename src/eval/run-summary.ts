@@ -9,7 +9,7 @@ export interface MetricMeaning {
   /** For people, for example "Recall at 8". */
   readonly label: string;
   readonly group: 'selection' | 'plan' | 'cost' | 'time';
-  readonly unit: 'fraction' | 'tokens' | 'currency' | 'milliseconds';
+  readonly unit: 'fraction' | 'tokens' | 'milliseconds';
   /** none: a neutral metric. */
   readonly better: 'higher' | 'lower' | 'none';
   /** One of the main metrics of a run. */
@@ -47,7 +47,6 @@ export interface RunStart {
   /** All that changes results; a resumed run must have the same. */
   readonly settings: Settings;
   readonly promptHashes: Readonly<Record<string, string>>;
-  readonly currency?: string;
   /** Cases times repeats. */
   readonly planned: number;
   readonly cases: number;
@@ -64,13 +63,16 @@ export interface RunSummary extends RunStart {
   readonly commonestError?: { readonly code: string; readonly message: string; readonly count: number };
   /** Cause of wrong cases -> their number, most frequent first. */
   readonly causes: Readonly<Record<string, number>>;
-  /** Cost of all cases and repeats, including errors. */
-  readonly totalCost?: number;
   readonly metrics: readonly RunMetric[];
   readonly suites: readonly (RunSuite & { readonly counts: RunCounts; readonly metrics: readonly RunMetric[] })[];
 }
 
 export type Settings = Readonly<Record<string, unknown>>;
+
+/** Id of the selection model, joined with the planning model where there is one. */
+export function pairId(selection: string, planning: string | undefined): string {
+  return planning === undefined ? selection : `${selection} + ${planning}`;
+}
 
 /** Day of the cases without one: the given day, else that of the resumed run, else today on this machine. */
 export function dayOf(given: string | undefined, earlier: Settings | undefined): string {

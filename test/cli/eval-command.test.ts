@@ -91,16 +91,13 @@ describe('a run', () => {
     }
   });
 
-  it('has plans written by the model for planning, as a run of both: named, priced, remembered and repeated so', async () => {
-    const prices = join(setup.folder, 'prices.json');
-    const row = (written: number) => ({ read: 0, written });
-    writeFileSync(prices, JSON.stringify({ models: { m: row(1e6), large: row(1e7) } }));
+  it('has plans written by the model for planning, as a run of both: named, remembered and repeated so', async () => {
     const plannedBy = (name: string) => {
       const config = join(setup.folder, `${name}.yaml`);
       writeFileSync(config, `planningModel: { name: ${name} }\n`);
       return ['--config', config];
     };
-    const words = [...plannedBy('large'), '--prices', prices];
+    const words = plannedBy('large');
     expect(await evaluate(words)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('m + large') });
     const models = setup.server.requests.map(({ body }) => body.model);
     expect(models.filter((name) => name === 'm')).toHaveLength(8);
@@ -108,22 +105,11 @@ describe('a run', () => {
     const [first] = readFileSync(join(setup.out, 'cases.jsonl'), 'utf8').split('\n');
     const record = JSON.parse(first ?? '');
     expect(record.calls.map(({ stage }: { stage: string }) => stage)).toEqual(['selection', 'planning']);
-    expect(record.cost).toBe(5 * 1 + 5 * 10);
     const again = asked();
     await evaluate([...words, '--out', join(setup.folder, 'again')]);
     expect(asked()).toBe(again);
     const other = await evaluate([...plannedBy('larger'), '--resume']);
     expect(String(other.error)).toContain('m + larger');
-  });
-
-  it('costs what the price table says', async () => {
-    const prices = join(setup.folder, 'prices.json');
-    writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
-    const { stdout, stderr } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
-    // 10 tokens read and 5 written.
-    expect(stdout).toMatch(/Cost, a case \(EUR\) +cost +0\.00020/u);
-    expect(stdout).toMatch(/^Cost of the run \(EUR\) +0\.00020 +1$/mu);
-    expect(stderr).toMatch(/^eval 1\/1 .*, 0\.0002 EUR$/mu);
   });
 });
 

@@ -11,10 +11,7 @@ import { compareRuns } from '../../src/eval/compare.js';
 import { anError, aRecord, aRun } from '../eval/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-function progress(
-  isTTY: boolean,
-  { seconds = 1, ...more }: { currency?: string; total?: number; seconds?: number } = {},
-) {
+function progress(isTTY: boolean, { seconds = 1, ...more }: { total?: number; seconds?: number } = {}) {
   const stream = Object.assign(new PassThrough(), isTTY ? { isTTY } : {});
   const clock = { milliseconds: 0 };
   const made = createEvaluationProgress({ total: 20, stream, now: () => clock.milliseconds, ...more });
@@ -27,13 +24,13 @@ function progress(
 
 describe('the progress of a run', () => {
   it('is a line every tenth without a terminal, with rate, time left and what is found so far', () => {
-    const { see, text } = progress(false, { currency: 'USD' });
+    const { see, text } = progress(false);
     for (let place = 0; place < 20; place++)
-      see(aRecord({ id: `c${place}`, scores: { right: place % 2, recall: 0.5 }, cost: 0.01 }));
+      see(aRecord({ id: `c${place}`, scores: { right: place % 2, recall: 0.5 } }));
     const lines = text().trimEnd().split('\n');
     expect(lines).toHaveLength(10);
-    expect(lines[0]).toBe('eval 2/20  60.0 cases/min, 18 s left, right 0.500, 0.0200 USD');
-    expect(lines[9]).toBe('eval 20/20  60.0 cases/min, right 0.500, 0.2000 USD');
+    expect(lines[0]).toBe('eval 2/20  60.0 cases/min, 18 s left, right 0.500');
+    expect(lines[9]).toBe('eval 20/20  60.0 cases/min, right 0.500');
   });
 
   it('is a line a minute where a tenth takes longer', () => {
@@ -59,17 +56,16 @@ describe('the progress of a run', () => {
     expect(written.indexOf('Waiting.')).toBeLessThan(written.indexOf('12/20'));
   });
 
-  it('tells of a run that goes on what all of it found and cost, and the rate of this process', () => {
-    const { remember, see, text } = progress(false, { currency: 'USD' });
-    for (let place = 0; place < 15; place++)
-      remember(aRecord({ id: `k${place}`, scores: { right: 0, recall: 0.5 }, cost: 0.01 }));
+  it('tells of a run that goes on what all of it found, and the rate of this process', () => {
+    const { remember, see, text } = progress(false);
+    for (let place = 0; place < 15; place++) remember(aRecord({ id: `k${place}`, scores: { right: 0, recall: 0.5 } }));
     remember(anError('e'));
-    see(aRecord({ cost: 0.01 }));
+    see(aRecord());
     expect(text()).toMatch(/^eval 17\/20 {2}60\.0 cases\/min, 3 s left/u);
-    for (const id of ['c2', 'c3', 'c4']) see(aRecord({ id, cost: 0.01 }));
+    for (const id of ['c2', 'c3', 'c4']) see(aRecord({ id }));
     const [first, last] = text().trimEnd().split('\n');
-    expect(first).toBe('eval 18/20  60.0 cases/min, 2 s left, right 0.118, 1 errors, 0.1700 USD');
-    expect(last).toMatch(/^eval 20\/20 {2}60\.0 cases\/min, right 0\.211, 1 errors, 0\.1900 USD$/u);
+    expect(first).toBe('eval 18/20  60.0 cases/min, 2 s left, right 0.118, 1 errors');
+    expect(last).toMatch(/^eval 20\/20 {2}60\.0 cases\/min, right 0\.211, 1 errors$/u);
   });
 });
 
@@ -156,7 +152,6 @@ describe('a run for people', () => {
     [12_345.6, 'tokens', '12,346'],
     [999, 'milliseconds', '999 ms'],
     [61_500, 'milliseconds', '61.5 s'],
-    [0.00123, 'currency', '0.00123'],
     [null, 'fraction', '–'],
   ] as const)('shows %d %s as %s', (value, unit, text) => {
     expect(renderValue(value, unit)).toBe(text);

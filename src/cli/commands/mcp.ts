@@ -7,7 +7,7 @@ import type { OpenAgents } from '../agents-setup.js';
 import { choice, command, type FlagsOf, text } from '../command.js';
 import { CALLER, PLANNING, STORE } from '../flags.js';
 import { createStopSignal } from '../interrupts.js';
-import type { LazyPlanning, PlanningSetup, ToolSetup } from '../set-up.js';
+import type { ToolSetup } from '../set-up.js';
 
 const FLAGS = {
   ...PLANNING,
@@ -85,10 +85,7 @@ async function open(tools: ToolSetup, signal: AbortSignal): Promise<OpenAgents &
 }
 
 /** Clients give a server only seconds to start, so the model is opened at once only for reranking. */
-async function planningFor(
-  { config }: ToolSetup,
-  signal: AbortSignal,
-): Promise<PlanningSetup | LazyPlanning | undefined> {
+async function planningFor({ config }: ToolSetup, signal: AbortSignal) {
   const { createLazyPlanning, openPlanning } = await import('../set-up.js');
   const { stderr } = process;
   if (config.rerank?.enabled === true) return openPlanning(config, { signal, stderr });

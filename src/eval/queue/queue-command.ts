@@ -9,13 +9,12 @@ import { throwIfCancelled, toWinnowError, WinnowError } from '../../core/errors.
 import { noUsage } from '../../core/model/model.js';
 import type { CaseJob } from '../case-runner.js';
 import type { Dispatcher, DispatchOptions } from '../evaluate.js';
-import type { Prices } from '../prices.js';
 import { type CaseRecord, noAnswer } from '../record.js';
 import type { OnStablePart } from '../suite.js';
 import { type CaseResult, caseResultSchema, jobIdOf, type QueuedRun } from './queued-run.js';
 import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
-export interface QueueOptions {
+interface QueueOptions {
   /** Address of Redis. */
   url: string;
   run: QueuedRun;
@@ -23,20 +22,12 @@ export interface QueueOptions {
   onNotice: (text: string) => void;
 }
 
-export interface QueueDispatchOptions {
+interface QueueDispatchOptions {
   /** Most cases in Redis at once, including finished ones that are not yet collected. Default: 200. */
   window?: number;
-  /** Only the command knows prices; workers need no table. */
-  prices?: Prices | undefined;
   /** Milliseconds without a result before the window is added again, since Redis may have lost it. Default: 10,000. */
   quietMs?: number;
   onStablePart: OnStablePart;
-}
-
-export interface QueueCommand {
-  /** Throws `store_failed` when Redis refuses to write. */
-  dispatcher(options: QueueDispatchOptions): Dispatcher;
-  close(): void;
 }
 
 interface Link {
@@ -52,12 +43,14 @@ const ANNOUNCE_MS = 1_000;
 const BATCH = 100;
 
 /** @throws WinnowError `store_failed` when Redis can't be reached, `invalid_option` for its address */
-export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Promise<QueueCommand> {
+export async function openQueueCommand({ url, run, onNotice }: QueueOptions) {
   const redis = await connectRedis({ url, onNotice });
   const registry = createRunRegistry(redis);
   const announce = createAnnouncer(run, registry, onNotice);
   return {
-    dispatcher: (options) => createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
+    /** Throws `store_failed` when Redis refuses to write. */
+    dispatcher: (options: QueueDispatchOptions) =>
+      createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
     close: () => redis.disconnect(),
   };
 }
@@ -191,14 +184,14 @@ async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun):
  * @returns the number of results
  */
 async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
-  const { queue, prices, keep, onStablePart, onNotice } = parts;
+  const { queue, keep, onStablePart, onNotice } = parts;
   const ended = (await queue.getJobs(['completed', 'failed'], 0, BATCH - 1, true)).filter((job) => job?.id);
   const records = ended.flatMap((job) => {
     const asked = outstanding.get(job.id ?? '');
     if (!asked) return [];
     const { record, prompts } = resultOf(asked, job);
     for (const [hash, text] of Object.entries(prompts)) onStablePart(hash, text);
-    return [prices ? { ...record, cost: prices.costOf(record.usage) } : record];
+    return [record];
   });
   const left = ended.length - records.length;
   if (left > 0) onNotice(`${left} results in Redis were not asked for, and are left out.`);

@@ -388,13 +388,4 @@ describe('the results of a queue', () => {
     expect([...begun].sort()).toEqual(all);
     expect(records.map(({ id, repeat }) => `${id}#${repeat}`).sort()).toEqual(all);
   });
-
-  itWithRedis(named('are priced by the command: workers need no price table'), async () => {
-    const worker = beginWorker(redis.url);
-    const prices = { currency: 'USD', costOf: () => 0.25 };
-    const { ended, records } = beginCommand(redis.url, { source: jobs(2), prices });
-    await ended;
-    await worker.end();
-    expect(records.map(({ cost }) => cost)).toEqual([0.25, 0.25]);
-  });
 });

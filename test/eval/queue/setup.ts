@@ -4,7 +4,6 @@
  */
 import { afterEach } from '@jest/globals';
 import type { CaseJob, CaseRunner } from '../../../src/eval/case-runner.js';
-import type { Prices } from '../../../src/eval/prices.js';
 import { openQueueCommand } from '../../../src/eval/queue/queue-command.js';
 import { type QueueWorkerOptions, serveQueue } from '../../../src/eval/queue/queue-worker.js';
 import { type QueuedRun, queuedRunSchema } from '../../../src/eval/queue/queued-run.js';
@@ -87,7 +86,6 @@ export interface CommandOptions {
   window?: number;
   quietMs?: number;
   run?: QueuedRun;
-  prices?: Prices;
   onRecord?: (record: CaseRecord) => void | Promise<void>;
   beforeKeep?: () => Promise<void>;
   onNotice?: (text: string) => void;
@@ -100,7 +98,7 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   const records: CaseRecord[] = [];
   const notices: string[] = [];
   const prompts = new Map<string, string>();
-  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, prices, onRecord } = options;
+  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, onRecord } = options;
   const begin = async () => {
     const command = await openQueueCommand({
       url,
@@ -112,7 +110,7 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
     });
     try {
       const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
-      await command.dispatcher({ window, quietMs, prices, onStablePart })(source, {
+      await command.dispatcher({ window, quietMs, onStablePart })(source, {
         keep: async (kept) => {
           await options.beforeKeep?.();
           for (const record of kept) {
