@@ -2,16 +2,21 @@
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
 import { openRunStore, runFile } from '../eval/run-store.js';
-import { openLocalEvaluator } from './answering-models.js';
 import type { EvalFlags } from './eval-options.js';
 import { refuseQueueFlags } from './eval-options.js';
-import { createEvaluationProgress } from './eval-progress.js';
-import { openQueueEvaluator } from './eval-queue.js';
-import { type Evaluator, identifyRun, type RunIdentity, startOf } from './eval-settings.js';
-import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './gate-outcome.js';
+import {
+  type EvaluationSetup,
+  type Evaluator,
+  identifyRun,
+  type RunIdentity,
+  setUpEvaluation,
+  startOf,
+} from './eval-setup.js';
+import { openLocalEvaluator, openQueueEvaluator } from './evaluators.js';
+import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './finished-runs.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
+import { createEvaluationProgress } from './progress.js';
 
 /** Sets `process.exitCode` when a gate fails or no case was answered. @throws WinnowError `cancelled` after an interrupt */
 export async function runEvaluation(flags: EvalFlags): Promise<void> {

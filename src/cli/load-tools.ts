@@ -7,14 +7,11 @@ import { WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
 import { counted, printableLine } from './output.js';
 
-export interface ToolSources {
+export interface LoadedTools {
+  loaded: LoadedCatalog;
   sources: readonly string[];
   /** Neither flag nor file names a catalogue. */
   isExample: boolean;
-}
-
-export interface LoadedTools extends ToolSources {
-  loaded: LoadedCatalog;
   /** Strict, even if this reading was lenient. */
   isStrict: boolean;
 }
@@ -28,7 +25,7 @@ interface LoadToolsParts {
   signal?: AbortSignal | undefined;
 }
 
-export function toolSourcesOf({ catalog }: Pick<ConfigFile, 'catalog'>): ToolSources {
+export function toolSourcesOf({ catalog }: Pick<ConfigFile, 'catalog'>) {
   return { sources: catalog ?? [defaultCatalogPath()], isExample: catalog === undefined };
 }
 

@@ -53,18 +53,11 @@ function keysCommand(): Command {
     async run([word = ''], flags) {
       const { configJsonSchema } = await import('../config-file.js');
       const schema = await configJsonSchema();
-      const all = rowsOf(schema as Shape);
-      const rows = all.filter((row) => JSON.stringify(row).includes(word));
-      const text = rows.map(renderRow).join('\n') || `no key has "${word}"${await nearKeys(word, all)}`;
+      const rows = rowsOf(schema as Shape).filter((row) => JSON.stringify(row).includes(word));
+      const text = rows.map(renderRow).join('\n') || `no key has "${word}"`;
       print(flags, { value: schema, text });
     },
   });
-}
-
-/** Compares both whole keys and their parts with the mistyped word. */
-async function nearKeys(word: string, rows: readonly OptionRow[]): Promise<string> {
-  const { nearHint } = await import('../../core/nearest-name.js');
-  return nearHint(word, [...new Set(rows.flatMap(({ key }) => [key, ...key.split(/[.[\]]+/u)]))]);
 }
 
 /** A row for each key of a group; a key without a description has that of its group. */

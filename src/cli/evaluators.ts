@@ -1,17 +1,20 @@
-/** Models for evaluation and tuning, with an optional log of calls and a cache of answers. */
+/** Who answers the cases of an evaluation: models of this process, with a cache of answers, or the workers of a queue. */
 
 import { join } from 'node:path';
+import { readVersion } from '../core/environment.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { cacheFolder } from '../core/model/store/model-file.js';
+import { DEFAULT_MODEL } from '../core/model/store/sources.js';
+import { loadOptional } from '../core/optional-package.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { createCaseRunner } from '../eval/case-runner.js';
 import { createLocalDispatcher } from '../eval/evaluate.js';
 import { hashOf, pairId, type Settings } from '../eval/run-summary.js';
 import { type AnsweringModel, createSuitePlanners } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
-import type { Evaluator } from './eval-settings.js';
-import type { EvaluationSetup, SetupContext } from './eval-setup.js';
+import { QUEUE_PACKAGES } from './eval-options.js';
+import type { EvaluationSetup, Evaluator, RunIdentity, SetupContext } from './eval-setup.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModels } from './set-up.js';
 
@@ -61,6 +64,43 @@ export async function openLocalEvaluator(
       return createLocalDispatcher(createCaseRunner({ ...judging, suites: new Map(planners) }), flags.jobs);
     },
     close,
+  };
+}
+
+/**
+ * Workers on any machines run the cases with their model. Loads the queue's library only when a queue is used.
+ * @throws WinnowError `store_failed`, `invalid_option`
+ */
+export async function openQueueEvaluator(
+  { flags, config, suites, options, promptHashes }: EvaluationSetup,
+  { earlier, name, startedAt, judging }: RunIdentity,
+  onNotice: (text: string) => void,
+): Promise<Evaluator> {
+  const { openQueueCommand } = await loadOptional(() => import('../eval/queue/queue-command.js'), QUEUE_PACKAGES);
+  const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');
+  const { queue: url = '', cache } = flags;
+  const { model: { name: selecting = DEFAULT_MODEL.name } = {}, planningModel } = config;
+  const model = earlier?.model ?? pairId(selecting, planningModel && (planningModel.name ?? selecting));
+  const command = await openQueueCommand({
+    url,
+    run: {
+      format: 4,
+      id: runIdOf(name, startedAt),
+      name,
+      startedAt,
+      identity: { version: readVersion(), prompts: { ...promptHashes }, model },
+      catalogs: Object.fromEntries(suites.map((suite) => [suite.name, suite.catalog.fingerprint])),
+      options,
+      judging,
+      cache,
+      pace: paceSchema.parse({}),
+    },
+    onNotice,
+  });
+  return {
+    model,
+    dispatcher: ({ onStablePart }) => command.dispatcher({ onStablePart }),
+    close: async () => command.close(),
   };
 }
 
