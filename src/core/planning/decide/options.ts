@@ -112,7 +112,7 @@ const MAX_SPANS = 4000;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /**
- * The runs of words of the texts, each once, in the order of their beginnings.
+ * The runs of words of the texts and what stands in quotation marks, each once.
  *
  * @example spansOf(['rain in Rome']) // ['rain', 'rain in', 'rain in Rome', 'in', 'in Rome', 'Rome']
  */
@@ -120,6 +120,7 @@ export function spansOf(texts: readonly string[]): string[] {
   const spans = new Set<string>();
   for (const whole of texts) {
     const text = whole.slice(0, MAX_CHARACTERS);
+    for (const [, , ...inner] of text.matchAll(QUOTED)) spans.add(inner.find(Boolean)?.trim() ?? '');
     const bounds = boundsOf(text);
     const longest = bounds.length <= SHORT_MESSAGE ? bounds.length : MAX_WORDS;
     for (const [place, { start }] of bounds.entries()) {
@@ -132,6 +133,10 @@ export function spansOf(texts: readonly string[]): string[] {
   }
   return [...spans];
 }
+
+/** Text in quotation marks, whatever marks it begins and ends with: `[3, 1].at(-1)`. */
+const QUOTED =
+  /([`"])(.{1,400}?)\1|(?<![\p{L}\p{N}])'(.{1,400}?)'(?![\p{L}\p{N}])|\p{Pi}(.{1,400}?)\p{Pf}|„(.{1,400}?)[“”]|「(.{1,400}?)」/gu;
 
 interface Bound {
   readonly start: number;

@@ -104,11 +104,29 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
 type Timed = Omit<Said, 'numbers'>;
 
 async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
-  const { recognizeDateTime } = await loadRecognizers();
-  const found = await runInSlices(findInEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now)));
+  const { recognizeDateTime, recognizeNumber } = await loadRecognizers();
+  const isNumber = (text: string) => recognizeNumber(text, culture).length > 0;
+  const find = (piece: string): ModelResult[] => {
+    const results = recognizeDateTime(piece, culture, undefined, now);
+    const cut = results.flatMap(({ end }) => numberOfNextWord(piece, end + 1, isNumber) ?? []).at(0);
+    return cut === undefined ? results : [...find(piece.slice(0, cut)), ...find(piece.slice(cut))];
+  };
+  const found = await runInSlices(findInEach(pieces, find));
   const today = isoDay(now);
   const times = found.flatMap((one) => timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) })));
   return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
+}
+
+const words = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/**
+ * Without spaces between words, a time may end in a number that belongs to the next word: "8点一共" (in all, at 8) is not 8:01.
+ *
+ * @returns where the next word begins, if the text before `end` holds its beginning, a number
+ */
+function numberOfNextWord(text: string, end: number, isNumber: (text: string) => boolean): number | undefined {
+  const { index = end } = words.segment(text).containing(end) ?? {};
+  return index > 0 && index < end && isNumber(text.slice(index, end)) ? index : undefined;
 }
 
 /** Whether a day or a month comes with its year: in TIMEX, `XXXX-12-05` has none. Undefined without a month. */

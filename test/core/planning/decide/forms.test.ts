@@ -48,6 +48,16 @@ it('each run of words is a value, cut at every character where a script has no b
   expect(spansOf(['to "ann-b", 5!'])).toContain('ann-b');
 });
 
+it.each([
+  ['What does `[3,1].at(-1)` give?', '[3,1].at(-1)'],
+  ["It's Ann's 'Ready (again)!' for them", 'Ready (again)!'],
+  ['把“(会议室)”翻译成英文', '(会议室)'],
+  ['Poste « Réunion annulée ! » ici', 'Réunion annulée !'],
+  ['Schreib „Hallo!“ an Ann', 'Hallo!'],
+])('what stands in quotation marks is a value with all its marks: %s', (message, value) => {
+  expect(spansOf([message])).toContain(value);
+});
+
 it('JSON is written by choices and by own words, up to the mark that ends them', async () => {
   const model = createScriptedModel({
     readers: () => ({ probabilities: answering('"say": "a \\"b\\" c", "n": 12}') }),

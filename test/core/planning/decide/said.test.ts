@@ -40,6 +40,15 @@ it('a window of time has its end', async () => {
 });
 
 it.each([
+  ['到今天早上8点一共下了多少雨', '08:00:00'],
+  ['明天下午三点一刻开会', '15:15:00'],
+  ['早上8点到了吗', '08:00:00'],
+])('a number that begins the next word is no minute: %s', async (message, time) => {
+  const { times } = await read(message);
+  expect(times.map(({ start, end }) => end?.time ?? start.time)).toEqual([time]);
+});
+
+it.each([
   ['en', 'Remind me again in a while, for two hours', 7200],
   ['zh', '下载两个小时的数据', 7200],
   ['en, of a window', 'The rain of the last 24 hours', 86_400],
