@@ -40,12 +40,9 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['core/catalog/'],
   'ajv-formats': ['core/catalog/'],
   bullmq: ['eval/queue/'],
-  'cli-progress': ['cli/'],
   'chrono-node': ['core/planning/', 'eval/values.ts'],
   commander: ['cli/'],
-  'csv-stringify': ['eval/'],
   diff: ['eval/tune/'],
-  'fast-xml-parser': ['eval/'],
   'fast-deep-equal': ['core/catalog/schema/'],
   'fastest-levenshtein': ['core/nearest-name.ts'],
   fastify: ['adapters/http/'],
@@ -69,7 +66,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   tinyld: ['core/language.ts'],
   undici: ['core/model/'],
   yaml: ['cli/', 'core/catalog/sources/', 'agents/policy/'],
-  'yocto-spinner': ['cli/'],
   zod: [''],
 };
 

@@ -136,7 +136,7 @@ async function scanSlowly(tools: readonly Tool[], among: readonly Tool[]): Promi
 const ID_DIGITS = 32;
 
 function nothingSeen(id: string): never {
-  const next = 'Look at what waits, and give its id: winnow tools changes.';
+  const next = 'Look at what waits, and give its id: winnow tools accept.';
   throw new WinnowError('not_found', `No definition "${id.slice(0, 120)}" waits for a look. ${next}`);
 }
 
@@ -179,7 +179,7 @@ function sourceOf({ origin, metadata: { mcp } }: Tool): string {
 function renderHeld({ is, differences }: Omit<HeldTool, 'flags'>): string {
   const fields = differences.map(({ field }) => field).join(', ');
   const what = is === 'new' ? 'is new' : `has changed (${fields})`;
-  return `${what}, and waits until somebody has looked: winnow tools changes, then winnow tools accept`;
+  return `${what}, and waits until somebody has looked: winnow tools accept`;
 }
 
 function keyOf(origin: string, name: string): string {

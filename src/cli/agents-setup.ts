@@ -1,4 +1,4 @@
-/** Opens all that agents need from flags and configuration: store, policy, executors and upkeep. */
+/** Opens all that agents need from the configuration: store, policy, executors and upkeep. */
 
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
 import { type Agents, type AgentsParts, createAgents } from '../agents/agents.js';
@@ -23,17 +23,16 @@ import { messageOf } from '../core/errors.js';
 import { loadOptional } from '../core/optional-package.js';
 import type { Planner } from '../core/planner.js';
 import { openCatalog } from './catalog-setup.js';
-import type { AgentFlags, PlanningFlags } from './flags.js';
+import type { ConfigFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
-import { readConfig, redisOf, requireStorePlace, storePlaceOf } from './read-config.js';
-import { openModel, promptPaths, type Setup } from './set-up.js';
+import { readConfig, requireStorePlace, storePlaceOf } from './read-config.js';
+import { openModel, type Setup } from './set-up.js';
 import { type Chore, reportAtStart, reportFlagged, startUpkeep, watchPolicy } from './upkeep.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
     Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
-  flags: AgentFlags & Pick<PlanningFlags, 'prompt'>;
   /** Shows the progress of a model download. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;
   signal?: AbortSignal | undefined;
@@ -53,14 +52,14 @@ export interface OpenAgents {
 
 /** @throws WinnowError `invalid_option`, `store_failed`, `prompt_invalid`, `model_unavailable` */
 export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
-  const { flags, config } = setup;
-  const place = storePlaceOf(flags, config);
-  const policy = await openPolicy(policyPathOf(setup));
+  const { config } = setup;
+  const place = storePlaceOf(config);
+  const policy = await openPolicy(config.policy);
   const onNotice = (notice: string) => setup.logger.warn(notice);
   const ends: (() => unknown)[] = [];
   const close = async () => void (await ends.splice(0).reduce((last, end) => last.finally(end), Promise.resolve()));
   try {
-    const { rates, close: closeRates } = await openRates(redisOf(config), onNotice);
+    const { rates, close: closeRates } = await openRates(config.redis, onNotice);
     ends.unshift(closeRates);
     const opinion = await openOpinion(setup);
     ends.unshift(opinion.close);
@@ -143,11 +142,11 @@ async function putTogether(
   // Reads the weights of the store first: a snapshot fits only the weights it was made with.
   await agents.refresh();
   await snapshots.restore();
-  reportAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
+  reportAtStart({ agents, config, weights: index.weights }, logger);
   void reportFlagged(live.current().catalog, logger);
   const endChores = startUpkeep(choresOf(agents, { adaptation, snapshots }), logger);
-  const path = policyPathOf(setup);
-  const endWatch = path === undefined ? undefined : watchPolicy(path, { router: agents.router, logger });
+  const endWatch =
+    config.policy === undefined ? undefined : watchPolicy(config.policy, { router: agents.router, logger });
   return {
     agents: {
       ...agents,
@@ -188,10 +187,6 @@ function choresOf(
   ];
 }
 
-function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>): string | undefined {
-  return flags.policy ?? config.policy;
-}
-
 /** Without a file, a policy of defaults. */
 export async function openPolicy(path: string | undefined): Promise<PolicySource> {
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
@@ -199,7 +194,7 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
 
 /** Reranking of search results by a model. Undefined: switched off, or there is no model. */
 async function openOpinion(setup: AgentsSetup) {
-  const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
+  const { config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
   if (!model || !callLog) return { rerank: undefined, close: async () => {} };
   const { model: _, ...given } = config.rerank ?? {};
   const settings = parseRerankSettings(given);
@@ -207,7 +202,7 @@ async function openOpinion(setup: AgentsSetup) {
   const own = ofOwn && withCallLog(await openModel(ofOwn, { stderr, signal, localModels }), callLog);
   const rerank = createRerank(own ?? model, {
     settings,
-    prompts: promptPaths(flags, config),
+    prompts: config.prompts ?? {},
     onFailure: ({ code, message }) => logger.warn({ code }, `no second opinion on a search: ${message}`),
   });
   return { rerank, close: async () => own?.close() };
@@ -229,15 +224,15 @@ async function loadMetrics(logger: Setup['logger']) {
  * @throws WinnowError `invalid_option`, `store_failed`, or what the work throws
  */
 export async function withStoredAgents<Result>(
-  flags: Pick<AgentFlags, 'store' | 'policy'> & Pick<PlanningFlags, 'config' | 'catalog'>,
+  flags: ConfigFlags,
   work: (agents: Agents) => Promise<Result>,
   { needsTools = false }: { needsTools?: boolean } = {},
 ): Promise<Result> {
   const config = await readConfig(flags);
-  const place = requireStorePlace(flags, config);
-  const policy = await openPolicy(flags.policy ?? config.policy);
+  const place = requireStorePlace(config);
+  const policy = await openPolicy(config.policy);
   const { stderr } = process;
-  const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);
+  const catalog = needsTools ? (await loadTools(config, { stderr })).loaded.catalog : createCatalog([]);
   // The server's field weights, so that its snapshot fits.
   const { weights } = parseIndexSettings(config.index ?? {});
   const options = parseSessionSettings(config.sessions ?? {});

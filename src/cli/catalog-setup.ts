@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteAudit } from '../agents/ledger.js';
-import { createLiveCatalog, type LiveCatalog } from '../agents/live-catalog.js';
+import { createLiveCatalog } from '../agents/live-catalog.js';
 import type { Logger } from '../agents/logging/logger.js';
 import type { PolicySource } from '../agents/policy/policy-file.js';
 import { type Executor, runnerOf } from '../agents/sandbox/executors/executor.js';
@@ -26,32 +26,23 @@ import { loadMcpConfig } from '../core/catalog/sources/mcp-config.js';
 import type { McpServer } from '../core/catalog/sources/mcp-server.js';
 import type { ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
-import type { Synonyms } from '../core/search/synonyms.js';
 import type { ConfigFile } from './config-file.js';
-import type { AgentFlags } from './flags.js';
-import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
+import { createLiveExecutors } from './live-executors.js';
 import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
 
-export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
-  flags: AgentFlags;
+interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   audit: WriteAudit;
   policy: PolicySource;
 }
 
-export interface OpenCatalog {
-  readonly live: LiveCatalog;
-  readonly executors: LiveExecutors;
-  /** The current ones. */
-  readonly synonyms: () => Synonyms;
-  /** How many tools can be run. */
-  readonly runnable: number;
-}
-
-/** @throws WinnowError `invalid_option`, `source_failed` */
-export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
-  const { flags, config, sources, loaded, isStrict, logger, audit, policy } = setup;
-  const open = () => openExecutors({ flags, config, sources, catalog: live.current().catalog, logger });
+/**
+ * @returns `runnable`: how many tools can be run; `synonyms`: the current ones
+ * @throws WinnowError `invalid_option`, `source_failed`
+ */
+export async function openCatalog(setup: CatalogSetup) {
+  const { config, sources, loaded, isStrict, logger, audit, policy } = setup;
+  const open = () => openExecutors({ config, sources, catalog: live.current().catalog, logger });
   const live = createLiveCatalog({
     first: loaded,
     load: (previous) =>
@@ -101,7 +92,6 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
 }
 
 export interface ExecutorParts {
-  flags: Pick<AgentFlags, 'toolsModule'>;
   config: ConfigFile;
   /** Sources of the catalogue. */
   sources: readonly string[];
@@ -114,9 +104,8 @@ export interface ExecutorParts {
  * module's tools
  * @throws WinnowError `invalid_option`, `source_failed`
  */
-export async function openExecutors({ flags, config, sources, catalog, logger }: ExecutorParts) {
-  const toolsModule = flags.toolsModule ?? config.toolsModule;
-  const { workerModule } = config;
+export async function openExecutors({ config, sources, catalog, logger }: ExecutorParts) {
+  const { toolsModule, workerModule } = config;
   requireModule('workerModule', workerModule);
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
   const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
@@ -167,7 +156,7 @@ async function loadFunctions(path: string): Promise<Record<string, ToolFunction>
   if (functions.length > 0) return Object.fromEntries(functions);
   throw new WinnowError(
     'invalid_option',
-    `--tools-module: ${path} exports no function. Export one a tool, under the name of the tool.`,
+    `toolsModule: ${path} exports no function. Export one a tool, under the name of the tool.`,
   );
 }
 
@@ -176,7 +165,7 @@ async function importModule(path: string): Promise<Record<string, unknown>> {
     return await import(pathToFileURL(resolve(path)).href);
   } catch (error) {
     const reason = messageOf(error);
-    throw new WinnowError('invalid_option', `--tools-module: ${path} can't be loaded: ${reason}`, { cause: error });
+    throw new WinnowError('invalid_option', `toolsModule: ${path} can't be loaded: ${reason}`, { cause: error });
   }
 }
 

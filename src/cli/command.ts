@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 
 interface AnyFlag {
-  /** For example `--max-tools <number>`. */
+  /** For example `--base-url <url>`. */
   readonly form: string;
   readonly about: string;
   readonly choices?: readonly string[];
@@ -20,7 +20,7 @@ export interface Flag<Value> extends AnyFlag {
   readonly value?: Value;
 }
 
-/** By commander's name for the value: `maxTools` for `--max-tools`, `cache` for `--no-cache`. */
+/** By commander's name for the value: `baseUrl` for `--base-url`, `cache` for `--no-cache`. */
 export type FlagTable = Readonly<Record<string, AnyFlag>>;
 type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
 type NamesOf<Table, May extends boolean> = {
@@ -37,7 +37,7 @@ export type FlagsOf<Table> = { [Name in NamesOf<Table, false>]: ValueOf<Table[Na
   [Name in NamesOf<Table, true>]?: Exclude<ValueOf<Table[Name]>, undefined>;
 };
 
-/** The flag without its value: `--max-tools` of `--max-tools <number>`. */
+/** The flag without its value: `--base-url` of `--base-url <url>`. */
 export const typed = ({ form }: Pick<AnyFlag, 'form'>): string => form.replace(/^-\w, | <.*/gu, '');
 
 export const text = (form: string, about: string): Flag<string | undefined> => ({ form, about });

@@ -229,6 +229,12 @@ export async function fillSections(config: ConfigFile): Promise<Record<string, u
   return Object.fromEntries(await Promise.all(filled));
 }
 
+/** Whether a dotted name begins with a key of the file. */
+export function isKeyOfFile(name: string): boolean {
+  const [first = ''] = name.split('.');
+  return first in SECTIONS || first in fileSchema(NO_PATH).shape;
+}
+
 /** For editors, and for `winnow config keys`. */
 export async function configJsonSchema() {
   const schema = await configSchema(NO_PATH, [...Object.keys(SECTIONS), 'rerank']);
@@ -248,8 +254,16 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   if (isCatalog(content))
     throw new WinnowError('invalid_option', `${path} holds tools, and no configuration: give it by --catalog ${path}.`);
   const fromFolder = NO_PATH.transform((text) => resolveFrom(dirname(path), text));
-  const problem = `The configuration file ${path} is not usable`;
-  const schema = await configSchema(fromFolder, Object.keys(Object(content)));
+  return parseConfig(content, fromFolder, `The configuration file ${path} is not usable`);
+}
+
+/** Checks a file with what flags and environment put over it. @throws WinnowError `invalid_option` */
+export function checkConfig(content: object): Promise<ConfigFile> {
+  return parseConfig(content, NO_PATH, 'The configuration by flags and environment is not usable');
+}
+
+async function parseConfig(content: unknown, path: PathSchema, problem: string): Promise<ConfigFile> {
+  const schema = await configSchema(path, Object.keys(Object(content)));
   const config = parseAs(schema, content, { code: 'invalid_option', problem, root: 'file' });
   // Keeps what was given, without defaults, so that flags can be added.
   const asGiven = ['options', ...Object.keys(SECTIONS)].filter((name) => name in Object(content));

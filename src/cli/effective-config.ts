@@ -9,52 +9,39 @@ import { openPolicy } from './agents-setup.js';
 import { readAuth } from './auth-setup.js';
 import { requireModule } from './catalog-setup.js';
 import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
-import type { AgentFlags, PlanningFlags } from './flags.js';
+import type { ConfigFlags } from './flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings, rerankModelSettings } from './model-settings.js';
 import { counted } from './output.js';
-import { configPathOf, logLevelOf, readConfig, redisOf, storePlaceOf } from './read-config.js';
-import { plannerOptions, promptPaths } from './set-up.js';
+import { configPathOf, logLevelOf, readConfig, storePlaceOf } from './read-config.js';
 import { endpointOf } from './tracing.js';
-
-type Flags = PlanningFlags & AgentFlags;
 
 /**
  * Reads all but the sources, and calls no server.
  * @returns `file` is undefined where there is none
  * @throws WinnowError `invalid_option`, `prompt_invalid` for the first problem
  */
-export async function readEffective(flags: Flags): Promise<{ file: string | undefined; config: object }> {
+export async function readEffective(flags: ConfigFlags): Promise<{ file: string | undefined; config: object }> {
   const config = await readConfig(flags);
-  const model = modelSettings(flags, config);
-  const planningModel = planningModelSettings(config, model);
-  const sections = await fillSections(config);
+  planningModelSettings(config, modelSettings(config));
   rerankModelSettings(config);
   readAuth(config.auth);
-  await readOwnFiles(flags, config);
-  const toolsModule = flags.toolsModule ?? config.toolsModule;
-  requireModule('toolsModule', toolsModule);
+  await readOwnFiles(config);
+  requireModule('toolsModule', config.toolsModule);
   requireModule('workerModule', config.workerModule);
-  const policy = flags.policy ?? config.policy;
-  await openPolicy(policy);
-  const store = storePlaceOf(flags, config);
-  const mask = createKeyMask(configuredSecrets(flags, config));
+  await openPolicy(config.policy);
+  storePlaceOf(config);
+  const mask = createKeyMask(configuredSecrets(config));
   const effective = {
     ...config,
-    catalog: flags.catalog ?? config.catalog,
-    strict: flags.strict ?? config.strict ?? false,
-    model: withoutSecrets(model, config.model),
-    planningModel: planningModel && withoutSecrets(planningModel, config.planningModel),
-    options: resolveOptions({ ...config.options, ...plannerOptions(flags) }),
-    prompts: promptPaths(flags, config),
-    logLevel: logLevelOf(config),
-    store: store && ('file' in store ? store.file : store.url),
-    redis: redisOf(config),
-    tracing: { endpoint: endpointOf(config) },
+    strict: config.strict ?? false,
+    model: config.model && withMaskedHeaders(config.model),
+    planningModel: config.planningModel && withMaskedHeaders(config.planningModel),
     rerank: config.rerank && { ...config.rerank, model: config.rerank.model && withMaskedHeaders(config.rerank.model) },
-    policy,
-    toolsModule,
-    callLog: flags.callLog ?? config.callLog ?? 'off',
-    ...sections,
+    options: resolveOptions(config.options),
+    logLevel: logLevelOf(config),
+    tracing: { endpoint: endpointOf(config) },
+    callLog: config.callLog ?? 'off',
+    ...(await fillSections(config)),
   };
   return { file: configPathOf(flags), config: JSON.parse(maskKeysIn(mask(JSON.stringify(effective))), withoutKeys) };
 }
@@ -64,8 +51,8 @@ export async function readEffective(flags: Flags): Promise<{ file: string | unde
  * @returns how many there are, in words
  * @throws WinnowError `prompt_invalid`, `invalid_option`
  */
-export async function readOwnFiles(flags: Flags, config: ConfigFile): Promise<string> {
-  const prompts = promptPaths(flags, config);
+export async function readOwnFiles(config: ConfigFile): Promise<string> {
+  const { prompts = {} } = config;
   loadPrompts(prompts);
   loadNamedPrompt('rerank-tools', prompts['rerank-tools']);
   if (config.synonyms !== undefined) await loadSynonyms(config.synonyms);
@@ -83,13 +70,4 @@ function withoutKeys(_: string, part: unknown): unknown {
 function withMaskedHeaders<Block extends Pick<ModelBlock, 'headers'>>(block: Block): Block {
   const written = Object.entries(block.headers ?? {}).map(([name, text]) => [name, text.includes('${') ? text : MASK]);
   return block.headers === undefined ? block : { ...block, headers: Object.fromEntries(written) };
-}
-
-function withoutSecrets(model: ReturnType<typeof modelSettings>, block: ConfigFile['model']) {
-  const { apiKey, headers, model: name, modelFile: file, callTimeoutMs: timeoutMs, ...settings } = model;
-  return {
-    ...{ name, file, timeoutMs, ...settings },
-    ...(apiKey === undefined ? {} : { apiKey: MASK }),
-    ...(headers === undefined ? {} : withMaskedHeaders({ headers: block?.headers ?? {} })),
-  };
 }

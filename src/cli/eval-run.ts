@@ -2,30 +2,32 @@
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
 import { openRunStore, runFile } from '../eval/run-store.js';
-import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
 import { refuseQueueFlags } from './eval-options.js';
-import { createEvaluationProgress } from './eval-progress.js';
-import { openQueueEvaluator } from './eval-queue.js';
-import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
-import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './gate-outcome.js';
+import {
+  type EvaluationSetup,
+  type Evaluator,
+  identifyRun,
+  type RunIdentity,
+  setUpEvaluation,
+  startOf,
+} from './eval-setup.js';
+import { openLocalEvaluator, openQueueEvaluator } from './evaluators.js';
+import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './finished-runs.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
+import { createEvaluationProgress } from './progress.js';
 
 /** Sets `process.exitCode` when a gate fails or no case was answered. @throws WinnowError `cancelled` after an interrupt */
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
+  await refuseUnjudged(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
-    const { only = 'all', repeat: repeats, prices } = flags;
-    const ids = new Set<string>();
-    if (bars.some(({ kind }) => kind === 'noWorseThan')) for await (const { id } of setup.source.cases()) ids.add(id);
-    await refuseUnjudged(bars, { only, repeats, isPriced: prices !== undefined, ids });
     const end = await runInFolder(out, signals.stop, () => runSetup(setup, signals));
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);
@@ -47,7 +49,7 @@ async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<Ev
   const evaluator =
     setup.flags.queue === undefined
       ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })
-      : await openQueueEvaluator(setup, run, { signal, onNotice: (text) => notices.write(text) });
+      : await openQueueEvaluator(setup, run, (text) => notices.write(text));
   try {
     return await runCases(setup, { run, evaluator, notices }, signals);
   } finally {
@@ -69,9 +71,8 @@ async function runCases(
 ): Promise<EvaluationEnd> {
   const { out, source, flags } = setup;
   const start = startOf(setup, run, evaluator);
-  const prices = setup.prices?.of(evaluator.model);
-  const { planned: total, currency } = start;
-  const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
+  const { planned: total } = start;
+  const progress = createEvaluationProgress({ total, stream: process.stderr });
   const store = await openRunStore(runFile(out));
   notices.write = progress.note;
   try {
@@ -82,7 +83,7 @@ async function runCases(
       done += 1;
     }
     if (done > 0) progress.note(`${done} of ${total} are done already.`);
-    const dispatch = evaluator.dispatcher({ judging: run.judging, prices, onStablePart: store.keepPrompt });
+    const dispatch = evaluator.dispatcher({ judging: run.judging, onStablePart: store.keepPrompt });
     const onRecord = progress.see;
     return await evaluate({ store, source, repeats: flags.repeat, dispatch, start, onRecord, stop, cancel });
   } finally {

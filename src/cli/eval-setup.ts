@@ -1,35 +1,33 @@
-/** Sets up a run from flags. Cheap checks come before the model is loaded. */
-
+/** Sets up a run from flags, with the settings that a resumed run must share. Cheap checks come before the model is loaded. */
+import { basename } from 'node:path';
 import { createLogger } from '../agents/logging/logger.js';
 import { WinnowError } from '../core/errors.js';
-import { type Options, type OptionsInput, resolveOptions } from '../core/options.js';
-import { type CaseFilter, type CaseSource, openCases } from '../eval/case-source.js';
-import { loadPrices, type PriceTable } from '../eval/prices.js';
-import { withRun } from '../eval/run-store.js';
-import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
+import { type OptionsInput, resolveOptions } from '../core/options.js';
+import type { Judging } from '../eval/case-runner.js';
+import { type CaseFilter, openCases } from '../eval/case-source.js';
+import type { Dispatcher } from '../eval/evaluate.js';
+import { hasRun, withRun } from '../eval/run-store.js';
+import {
+  dayOf,
+  hashesOfSets,
+  type RunStart,
+  type RunSummary,
+  refuseOtherSettings,
+  type Settings,
+  toSettings,
+} from '../eval/run-summary.js';
+import { type OnStablePart, PLANNING_ALONE, promptHashesOf } from '../eval/suite.js';
 import type { FlagsOf } from './command.js';
-import type { ConfigFile } from './config-file.js';
-import { type CASES, type EvalFlags, expandSet } from './eval-options.js';
+import type { CASES, EvalFlags } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
-import { chooseOut } from './out-folder.js';
+import { checkOut, chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
-import { plannerOptions, promptPaths } from './set-up.js';
 
 /** Set-up of `winnow eval` and `winnow tune`. */
-export interface CasesSetup {
-  readonly config: ConfigFile;
-  /** Folder of the run. */
-  readonly out: string;
-  readonly options: Options;
-  readonly prompts: NonNullable<SuitePlannerOptions['prompts']>;
-  readonly promptHashes: Readonly<Record<string, string>>;
-  readonly suites: readonly Suite[];
-  readonly source: CaseSource;
-}
+export type CasesSetup = Awaited<ReturnType<typeof setUpCases>>;
 
 export interface EvaluationSetup extends CasesSetup {
   readonly flags: EvalFlags;
-  readonly prices: PriceTable | undefined;
 }
 
 export interface SetupContext {
@@ -45,18 +43,16 @@ interface CasesContext extends SetupContext {
 
 export async function setUpCases(
   kind: 'eval' | 'tune',
-  flags: FlagsOf<typeof CASES>,
+  flags: FlagsOf<typeof CASES> & { resume?: boolean },
   { stderr, signal, more, filter }: CasesContext,
-): Promise<CasesSetup> {
+) {
   const config = await readConfig(flags);
   const out = chooseOut(kind, flags);
-  const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
-  const options = resolveOptions({ ...config.options, ...given, ...more });
-  const prompts = promptPaths(flags, config);
+  const options = resolveOptions({ ...config.options, ...more });
+  const { prompts = {} } = config;
   const promptHashes = promptHashesOf(prompts);
   const logger = createLogger({ level: logLevelOf(config) });
-  const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
-  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal });
+  const suites = await loadSuites(flags.suite ?? [], { config, logger, signal });
   const { tag: tags, sample, seed, limit } = flags;
   const source = await openCases(suites, { tags, sample, seed, limit, ...filter });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
@@ -67,9 +63,8 @@ export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): 
   const { failingOf, distractors, only } = flags;
   const ids = failingOf === undefined ? undefined : await failingIds(failingOf);
   const filter = { ids, needsCandidates: distractors !== undefined };
-  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
   const more = only === 'plan' ? PLANNING_ALONE : {};
-  return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags, prices };
+  return { ...(await setUpCases('eval', flags, { ...context, more, filter })), flags };
 }
 
 /** Cases with a repeat that was wrong or ended with an error. */
@@ -82,4 +77,79 @@ async function failingIds(path: string): Promise<Set<string>> {
   });
   if (ids.size === 0) throw new WinnowError('invalid_option', `--failing-of: no case of ${path} has failed.`);
   return ids;
+}
+
+/** Runs cases: in this process, or by workers of a queue. */
+export interface Evaluator {
+  /** The model, or both. */
+  readonly model: string;
+  /** Settings of the model. Undefined: the workers have them. */
+  readonly asked?: Settings;
+  dispatcher(parts: { judging: Judging; onStablePart: OnStablePart }): Dispatcher;
+  close(): Promise<void>;
+}
+
+/** Name and judging of a resumed or a new run. */
+export interface RunIdentity {
+  readonly earlier: RunSummary | undefined;
+  readonly name: string;
+  readonly startedAt: string;
+  readonly judging: Judging;
+}
+
+/** Call it under the folder's lock, since another process may have written there meanwhile. */
+export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
+  checkOut(out, flags);
+  const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
+  const { only, distractors, seed } = flags;
+  const today = dayOf(flags.today, earlier?.settings);
+  return {
+    earlier,
+    name: earlier?.name ?? basename(out),
+    startedAt: earlier?.startedAt ?? new Date().toISOString(),
+    judging: { only, distractors, seed, today, maxTools: options.maxTools },
+  };
+}
+
+/** @throws WinnowError `invalid_option` naming each setting in which a resumed run differs */
+export function startOf(setup: EvaluationSetup, run: RunIdentity, evaluator: Evaluator): RunStart {
+  const { model } = evaluator;
+  const settings = settingsOf(setup, run.judging, evaluator);
+  if (run.earlier) refuseOtherSettings(run.earlier.settings, settings);
+  const { source, flags, promptHashes, suites } = setup;
+  return {
+    name: run.name,
+    startedAt: run.startedAt,
+    model,
+    settings,
+    promptHashes: { ...promptHashes },
+    planned: source.total * flags.repeat,
+    cases: source.total,
+    suites: suites.map(({ name, catalog }) => ({
+      name,
+      catalog: catalog.name,
+      tools: catalog.tools.length,
+      caseHash: source.hashes[name] ?? '',
+    })),
+  };
+}
+
+function settingsOf(
+  { flags, suites, source, options, promptHashes }: EvaluationSetup,
+  { today, distractors, seed }: Judging,
+  { model, asked }: Evaluator,
+): Settings {
+  const { only, repeat, limit, sample, tag, failingOf } = flags;
+  return toSettings({
+    only: only ?? 'all',
+    repeat,
+    model,
+    asked,
+    prompts: promptHashes,
+    suites: hashesOfSets(suites, source),
+    filter: { limit, sample, seed, tags: tag, failingOf },
+    distractors,
+    today,
+    options,
+  });
 }

@@ -1,4 +1,4 @@
-/** Loads the sets of cases and catalogues that `--suite`, `--cases` and `--catalog` name. */
+/** Loads the sets of cases and catalogues that `--suite` and the configuration name. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCatalog, LoadLogger } from '../core/catalog/load.js';
@@ -7,43 +7,24 @@ import type { Suite } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { loadTools } from './load-tools.js';
 
-export interface SuiteFlags {
-  suite?: readonly string[] | undefined;
-  cases?: readonly string[] | undefined;
-  catalog?: readonly string[] | undefined;
-  strict: boolean;
-}
-
 export interface LoadContext {
-  config: Pick<ConfigFile, 'sourceTimeoutMs'>;
+  config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs'>;
   /** Logs what of a catalogue could not be read. */
   logger: LoadLogger;
   signal: AbortSignal | undefined;
 }
 
 /** @throws WinnowError `invalid_option` for missing or duplicate sets; errors of the catalogue's sources */
-export async function loadSuites(flags: SuiteFlags, { config, ...context }: LoadContext): Promise<Suite[]> {
-  const { suite = [], cases = [], catalog } = flags;
-  if (suite.length + cases.length === 0) {
-    throw new WinnowError(
-      'invalid_option',
-      'There are no cases: give --suite SET, or --cases FILE with --catalog SOURCE.',
-    );
-  }
-  const found = suite.map(findSuite);
-  if (cases.length > 0 && !catalog) {
-    throw new WinnowError('invalid_option', '--cases needs --catalog: the tools that the cases are about.');
-  }
-  const own = cases.map((caseFile) => ({ name: nameOf(caseFile), caseFile, sources: catalog ?? [] }));
-  const all = [...found, ...own];
+export async function loadSuites(sets: readonly string[], { config, ...context }: LoadContext): Promise<Suite[]> {
+  if (sets.length === 0) throw refused('There are no cases: give --suite SET.');
+  const all = sets.map((set) => findSuite(set, config.catalog));
   const double = all.find(({ name }, place) => all.findIndex((other) => other.name === name) !== place);
-  if (double) throw new WinnowError('invalid_option', `Two sets of cases are named "${double.name}": rename a file.`);
+  if (double) throw refused(`Two sets of cases are named "${double.name}": rename a file.`);
   const catalogs = new Map<string, LoadedCatalog>();
   const suites: Suite[] = [];
   for (const { name, caseFile, sources } of all) {
     const key = JSON.stringify(sources);
-    const loaded =
-      catalogs.get(key) ?? (await loadTools({ catalog: sources, strict: flags.strict }, config, context)).loaded;
+    const loaded = catalogs.get(key) ?? (await loadTools({ ...config, catalog: [...sources] }, context)).loaded;
     catalogs.set(key, loaded);
     suites.push({ name, catalog: loaded.catalog, caseFile });
   }
@@ -56,8 +37,12 @@ interface FoundSuite {
   sources: readonly string[];
 }
 
-/** Finds a set in either of its two file layouts. */
-function findSuite(set: string): FoundSuite {
+/** A file of cases for the catalogue, or a set in either of its two file layouts. */
+function findSuite(set: string, catalog: readonly string[] | undefined): FoundSuite {
+  if (/\.jsonl?$/u.test(set)) {
+    if (catalog) return { name: nameOf(set), caseFile: set, sources: catalog };
+    throw refused(`--suite ${set}: name the tools that the cases are about, by --catalog.`);
+  }
   const [folder, name] = [dirname(set), basename(set)];
   const pairs = [
     [`${set}.cases.jsonl`, `${set}.tools.json`],
@@ -66,7 +51,11 @@ function findSuite(set: string): FoundSuite {
   const pair = pairs.find((files) => files.every((file) => existsSync(file)));
   if (pair) return { name, caseFile: pair[0], sources: [pair[1]] };
   const looked = pairs.map((files) => files.join(' with ')).join(', nor ');
-  throw new WinnowError('invalid_option', `--suite ${set}: there is neither ${looked}. Or give --cases and --catalog.`);
+  throw refused(`--suite ${set}: there is neither ${looked}. Or name a file of cases, with --catalog.`);
+}
+
+function refused(message: string): WinnowError {
+  return new WinnowError('invalid_option', message);
 }
 
 function nameOf(caseFile: string): string {

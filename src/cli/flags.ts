@@ -4,59 +4,42 @@ import { type FlagsOf, list, text, toggle, valued } from './command.js';
 
 export const CONFIG = {
   config: text('-c, --config <file>', 'configuration file, YAML or JSON (default: winnow.yaml of this folder)'),
+  set: valued(
+    '--set <key=value>',
+    'a key of that file, such as store=agents.db or model.timeoutMs=9000; options.maxTools is maxTools; repeatable',
+    assign,
+  ),
 };
 export const JSON_OUTPUT = { json: toggle('--json', 'print JSON') };
 export const CATALOG = { catalog: list('--catalog <source>', 'tools: a file, a folder of skills, or a URL') };
-export const STRICT = { strict: toggle('--strict', 'a wrong entry or a failing source is an error') };
 export const USER = {
   user: text('--user <name>', 'who asks: whose private tools are seen, and whom the policy judges'),
 };
 export const CALLER = { ...USER, role: list('--role <role>', 'role of the user, for the policy') };
 export const BY = { by: text('--by <user>', 'who decides, for the audit') };
 
-/** Flags of a planner: tools, options and models. */
+/** Flags of a planner: tools and models. */
 export const PLANNING = {
   ...CONFIG,
   ...CATALOG,
-  ...STRICT,
-  set: valued('--set <option=value>', 'an option of the planner; see winnow config keys; repeatable', assign),
-  maxTools: valued('--max-tools <number>', 'most tools that the plan is made of', wholeNumber),
-  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assignText),
   model: text('--model <name>', 'model at the endpoint, or in the local store'),
   baseUrl: text('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1'),
-  apiKeyEnv: text('--api-key-env <variable>', 'name of the environment variable that holds the key'),
-  modelFile: text('--model-file <file>', 'a GGUF file of your own'),
-  callLog: text('--call-log <file>', 'write one JSON line a model call to this file'),
 };
-export type PlanningFlags = FlagsOf<typeof PLANNING>;
 
 export const STORE = {
   store: text('--store <file-or-url>', 'SQLite file or postgres:// URL with sessions and approvals'),
 };
-export const POLICY = { policy: text('--policy <file>', 'what agents may find, enable and run (YAML or JSON)') };
+/** The flags that stand for keys of the configuration file. */
+export type ConfigFlags = FlagsOf<typeof PLANNING & typeof STORE>;
 
-/** Flags of agents: store, policy and executors. */
-export const AGENTS = {
-  ...STORE,
-  ...POLICY,
-  toolsModule: text('--tools-module <file>', 'ES module whose functions run the builtin tools of their names'),
-};
-export type AgentFlags = FlagsOf<typeof AGENTS>;
-
-/** `defaults=off` -> `{defaults: false}`; parses numbers and true/false. */
+/** `defaults=off,maxTools=8` -> `{defaults: false, maxTools: 8}`; parses numbers and true/false. */
 export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
-  const [name, value] = pairIn(text);
-  return { ...earlier, [name]: readValue(value) };
-}
-
-function assignText(text: string, earlier: Record<string, string> | undefined): Record<string, string> {
-  return { ...earlier, ...Object.fromEntries([pairIn(text)]) };
-}
-
-function pairIn(text: string): [name: string, value: string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
-  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  const pairs = text.split(/,(?=\s*[\w.-]+=)/u).map((pair): [string, unknown] => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+    return [pair.slice(0, at).trim(), readValue(pair.slice(at + 1).trim())];
+  });
+  return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
 function readValue(text: string): unknown {
@@ -90,8 +73,7 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** Milliseconds by unit. */
-export const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `90s`, `30m`, `1.5h` -> milliseconds. */
 export function duration(text: string): number {

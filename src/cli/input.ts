@@ -18,7 +18,7 @@ export async function readJson(what: string, file: string): Promise<unknown> {
   return parseJson(text, `${what} ${file} is`);
 }
 
-/** @param what begins the message, such as `--entities is`. @throws WinnowError `invalid_option` */
+/** @param what begins the message, such as `The request is`. @throws WinnowError `invalid_option` */
 export function parseJson(text: string, what: string): unknown {
   try {
     // `trim` also removes a byte order mark.

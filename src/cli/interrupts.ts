@@ -23,15 +23,8 @@ export function onSignal(names: readonly SignalName[], handle: () => void): () =
   };
 }
 
-/** Aborts at the first stop signal; a second one ends the process by default. */
-export interface StopSignal {
-  readonly signal: AbortSignal;
-  readonly fired: Promise<void>;
-  /** Gives signals their default effect again. */
-  forget(): void;
-}
-
-export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGTERM']): StopSignal {
+/** Aborts at the first stop signal; a second one ends the process by default. `forget` gives signals their default effect again. */
+export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGTERM']) {
   const controller = new AbortController();
   const forget = onSignal(names, () => {
     forget();
@@ -43,17 +36,11 @@ export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGT
   return { signal: controller.signal, fired, forget };
 }
 
-/** How a person ends a long command: the first signal lets it finish, the second ends it, a third kills it. */
-export interface Interrupts {
-  /** After the first: no new case starts. */
-  readonly stop: AbortSignal;
-  /** After the second: running cases are abandoned. */
-  readonly cancel: AbortSignal;
-  release(): void;
-}
-
-/** A third signal has its default effect: it ends the process. */
-export function catchInterrupts(): Interrupts {
+/**
+ * How a person ends a long command: after the first signal (`stop`) no new case starts, after the second (`cancel`) running cases
+ * are abandoned, a third kills the process.
+ */
+export function catchInterrupts() {
   const stop = new AbortController();
   const cancel = new AbortController();
   const release = onSignal(['SIGINT', 'SIGTERM'], () => {
@@ -67,3 +54,5 @@ export function catchInterrupts(): Interrupts {
   });
   return { stop: stop.signal, cancel: cancel.signal, release };
 }
+
+export type Interrupts = ReturnType<typeof catchInterrupts>;

@@ -7,21 +7,13 @@ import { WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
 import { counted, printableLine } from './output.js';
 
-export interface ToolSources {
+export interface LoadedTools {
+  loaded: LoadedCatalog;
   sources: readonly string[];
   /** Neither flag nor file names a catalogue. */
   isExample: boolean;
-}
-
-export interface LoadedTools extends ToolSources {
-  loaded: LoadedCatalog;
-  /** Strict by flag or file, even if this reading was lenient. */
+  /** Strict, even if this reading was lenient. */
   isStrict: boolean;
-}
-
-export interface ToolSourceFlags {
-  catalog?: readonly string[];
-  strict?: boolean;
 }
 
 interface LoadToolsParts {
@@ -33,30 +25,24 @@ interface LoadToolsParts {
   signal?: AbortSignal | undefined;
 }
 
-export function toolSourcesOf({ catalog }: ToolSourceFlags, config: Pick<ConfigFile, 'catalog'>): ToolSources {
-  const named = catalog ?? config.catalog;
-  return { sources: named ?? [defaultCatalogPath()], isExample: named === undefined };
+export function toolSourcesOf({ catalog }: Pick<ConfigFile, 'catalog'>) {
+  return { sources: catalog ?? [defaultCatalogPath()], isExample: catalog === undefined };
 }
 
 /** Keeps a server from serving the example by accident. @throws WinnowError `invalid_option` */
-export function requireSources(
-  flags: ToolSourceFlags & { example?: boolean },
-  config: Pick<ConfigFile, 'catalog'>,
-): void {
-  if (flags.example === true || !toolSourcesOf(flags, config).isExample) return;
-  const advice =
-    'Give --catalog FILE, or write `catalog: [FILE]` into winnow.yaml. --example takes the example catalogue.';
+export function requireSources({ catalog }: Pick<ConfigFile, 'catalog'>): void {
+  if (catalog !== undefined) return;
+  const advice = 'Give --catalog FILE, or write `catalog: [FILE]` into winnow.yaml.';
   throw new WinnowError('invalid_option', `No tools are named. ${advice}`);
 }
 
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`, `cancelled` */
 export async function loadTools(
-  flags: ToolSourceFlags,
   config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs'>,
   { stderr, logger, isLenient = false, signal }: LoadToolsParts,
 ): Promise<LoadedTools> {
-  const { sources, isExample } = toolSourcesOf(flags, config);
-  const isStrict = flags.strict ?? config.strict ?? false;
+  const { sources, isExample } = toolSourcesOf(config);
+  const { strict: isStrict = false } = config;
   const strict = isStrict && !isLenient;
   const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
   if (isExample) stderr?.write(exampleNotice(loaded.catalog.name));

@@ -1,41 +1,21 @@
-/** Settings of models: flags override the environment, which overrides the configuration file. */
-import { readEnvironment, readVariable } from '../core/environment.js';
+/** Settings of models from the configuration, with their keys. */
+import { readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import { DEFAULT_MODEL } from '../core/model/store/sources.js';
 import type { ConfigFile, ModelBlock } from './config-file.js';
-import type { PlanningFlags } from './flags.js';
-
-type Flags = Pick<PlanningFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;
 
 const OPENAI = { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1' };
 
 /** @throws WinnowError `invalid_option` for an endpoint without a model, or a variable that is not set */
-export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
-  const { name, file, baseUrl: named } = modelPlaceOf(flags, config);
+export function modelSettings({ model = {} }: Pick<ConfigFile, 'model'>): ModelSettings {
+  const { name, file, baseUrl: named } = model;
   // A name outside the store together with an OpenAI key means OpenAI's model.
   const isTheirs = named === undefined && file === undefined && name !== undefined && !isStoreName(name);
-  const theirKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
-  const baseUrl = named ?? (theirKey === undefined ? undefined : OPENAI.baseUrl);
+  const apiKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
+  const baseUrl = named ?? (apiKey === undefined ? undefined : OPENAI.baseUrl);
   if (baseUrl !== undefined && name === undefined) throw unnamed('', '--model, WINNOW_MODEL or model.name');
-  const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
-  const apiKey = ofFlag ?? theirKey ?? readVariable('WINNOW_API_KEY');
-  return blockSettings({ ...blockFor(baseUrl, config), baseUrl, name, file }, { place: 'model', apiKey });
-}
-
-/** The first of flags, environment and file that names an endpoint or a model file decides between the two. */
-export function modelPlaceOf(flags: Flags, { model = {} }: ConfigFile): Pick<ModelBlock, 'name' | 'file' | 'baseUrl'> {
-  const environment = readEnvironment();
-  const places = [flags, environment, { ...model, modelFile: model.file }];
-  const place = places.find(({ baseUrl, modelFile }) => baseUrl !== undefined || modelFile !== undefined);
-  const name = flags.model ?? environment.model ?? model.name;
-  return { name, file: place?.modelFile, baseUrl: place?.baseUrl };
-}
-
-/** Only the configuration's own endpoint gets its key, headers and body. */
-function blockFor(baseUrl: string | undefined, { model = {} }: ConfigFile): ModelBlock {
-  const { apiKeyEnv: _, headers: __, extraBody: ___, ...others } = model;
-  return model.baseUrl === undefined || baseUrl === undefined || baseUrl === model.baseUrl ? model : others;
+  return blockSettings({ ...model, baseUrl }, { place: 'model', apiKey });
 }
 
 /**
@@ -98,11 +78,11 @@ function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockC
 const HEADER_VARIABLE = /\$\{(\w+)\}/gu;
 
 /** Values to mask in logs: each key, and each variable that a header names. */
-export function configuredSecrets({ apiKeyEnv }: Pick<Flags, 'apiKeyEnv'>, config: ConfigFile): string[] {
+export function configuredSecrets(config: ConfigFile): string[] {
   const blocks = [config.model, config.planningModel, config.rerank?.model];
   const headers = blocks.flatMap((block) => Object.values(block?.headers ?? {}));
   const variables = [
-    ...['WINNOW_API_KEY', OPENAI.variable, apiKeyEnv],
+    ...['WINNOW_API_KEY', OPENAI.variable],
     ...blocks.map((block) => block?.apiKeyEnv),
     ...headers.flatMap((text) => [...text.matchAll(HEADER_VARIABLE)].map(([, name]) => name)),
   ];

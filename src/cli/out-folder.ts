@@ -1,76 +1,57 @@
-/** The folder of `--out`: refused before anything runs if it is unusable or holds something else. */
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { toWinnowError, WinnowError } from '../core/errors.js';
+/** The folder of `--out`: refused before the model is opened if it can't be made or holds something else. */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import { withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
 
-const HOLDS = { eval: hasRun, tune: hasTuning } as const;
-type Kind = keyof typeof HOLDS;
-
 /** @throws WinnowError `invalid_option` where it can't be a folder, holds another run, or has no run to resume */
-export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?: boolean }): void {
+export function checkOut(out: string, flags: { out?: string; resume?: boolean }): void {
   if (flags.resume && flags.out === undefined) throw bad('--resume needs --out FOLDER: the run to go on with.');
-  refuseUnusable(out);
-  const other = kind === 'eval' ? 'tune' : 'eval';
-  if (HOLDS[other](out)) throw bad(`There is a run of winnow ${other} in ${out}: give another --out.`);
-  const isThere = HOLDS[kind](out);
-  if (isThere && !flags.resume)
-    throw bad(`There is a run in ${out} already: go on with --resume, or give another --out.`);
-  if (flags.resume && !isThere && !hasOnlyBegun(out))
+  if (hasTuning(out) || (hasRun(out) && !flags.resume))
+    throw bad(`There is a run in ${out} already: give another --out; winnow eval goes on with --resume.`);
+  if (flags.resume && !hasRun(out) && !hasOnlyBegun(out))
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
 }
 
 /** The given folder, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
-export function chooseOut(kind: Kind, flags: { out?: string; resume?: boolean }): string {
+export function chooseOut(kind: 'eval' | 'tune', flags: { out?: string; resume?: boolean }): string {
   const out = flags.out ?? join('.winnow', kind, new Date().toISOString().replace(/[:.]/gu, '-'));
-  checkOut(kind, out, flags);
+  checkOut(out, flags);
   return out;
 }
 
 /**
- * Creates and locks the folder while the run works; a second process waits.
+ * Makes and locks the folder while the run works; a second process waits.
  * @throws WinnowError `invalid_option`; `cancelled` with what to do next; errors of the work
  */
-export async function runInFolder<T>(out: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  makeOut(out);
+export async function runInFolder<T>(
+  out: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  goOn = `Go on with --resume --out ${out}.`,
+): Promise<T> {
+  try {
+    mkdirSync(out, { recursive: true });
+  } catch (cause) {
+    throw bad(`--out ${out}: the folder can't be made (${messageOf(cause)}).`, cause);
+  }
   const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
   try {
     return await withLock(join(out, '.lock'), { signal, onWait }, work);
   } catch (error) {
-    throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
+    throw toWinnowError(error).code === 'cancelled' ? interrupted(out, goOn) : error;
   }
 }
 
-export function interrupted(out: string): WinnowError {
-  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
-}
-
-/** Refuses a folder that its nearest existing parent can't hold. */
-function refuseUnusable(out: string): void {
-  if (out.trim() === '') throw bad('--out needs the name of a folder.');
-  let there = resolve(out);
-  while (!existsSync(there)) there = dirname(there);
-  if (!statSync(there).isDirectory()) throw bad(`--out ${out}: ${there} is a file, and no folder.`);
-  try {
-    accessSync(there, constants.W_OK);
-  } catch (cause) {
-    throw bad(`--out ${out}: ${there} can't be written to.`, cause);
-  }
+export function interrupted(out: string, goOn = `Go on with --resume --out ${out}.`): WinnowError {
+  return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. ${goOn}`);
 }
 
 /** Whether the run ended before its first case, for example while the model was loading. */
 function hasOnlyBegun(out: string): boolean {
   return existsSync(out) && readdirSync(out).every((name) => name.startsWith('.lock'));
-}
-
-function makeOut(out: string): void {
-  try {
-    mkdirSync(out, { recursive: true });
-  } catch (cause) {
-    throw bad(`--out ${out}: the folder can't be made (${cause instanceof Error ? cause.message : cause}).`, cause);
-  }
 }
 
 function bad(message: string, cause?: unknown): WinnowError {

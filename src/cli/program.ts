@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { readVersion } from '../core/environment.js';
 import { withExamples } from './command.js';
 import { approvalsCommand } from './commands/approvals.js';
+import { auditCommand } from './commands/audit.js';
 import { completionCommand } from './commands/completion.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -12,7 +13,6 @@ import { mcpCommand } from './commands/mcp.js';
 import { modelCommand } from './commands/model.js';
 import { planCommand, selectCommand } from './commands/plan.js';
 import { policyCommand } from './commands/policy.js';
-import { auditCommand, telemetryCommand } from './commands/report.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { storeCommand } from './commands/store.js';
@@ -28,7 +28,7 @@ export function createProgram(): Command {
     .enablePositionalOptions();
   const commands = [
     ...[initCommand(), doctorCommand(), planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand()],
-    ...[toolsCommand(), policyCommand(), approvalsCommand(), auditCommand(), telemetryCommand()],
+    ...[toolsCommand(), policyCommand(), approvalsCommand(), auditCommand()],
     ...[storeCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
     ...[configCommand(), completionCommand(() => program)],
   ];

@@ -1,134 +1,98 @@
-/** Progress for people: a bar on a terminal, else a line at every tenth and after a long silence. */
-import type { Writable } from 'node:stream';
-import { SingleBar } from 'cli-progress';
-import yoctoSpinner from 'yocto-spinner';
+/** Progress on stderr: one line that is written again on a terminal, else a line at every tenth and after a long silence. */
+
 import { formatBytes, type PullProgress } from '../core/model/store/model-file.js';
+import type { CaseRecord } from '../eval/record.js';
 
 /** A stream that may be a terminal, for example `process.stderr`. */
-export type ProgressStream = NodeJS.WritableStream & { isTTY?: boolean };
+export type ProgressStream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 
-export interface Bar {
-  /** Sets the start without writing a line. */
-  begin(at: BarPlace): void;
-  /** Calls `text` only when it writes. */
-  update(at: BarPlace, text: () => string): void;
-  /** A line above the bar. */
+export interface ProgressLine {
+  /** @param share from 0 to 1. `text` is called only when it is written */
+  update(share: number, text: () => string): void;
+  /** A line above. */
   note(text: string): void;
   /** Leaves the last state standing. Idempotent. */
   stop(): void;
 }
 
-export interface BarPlace {
-  readonly value: number;
-  readonly total: number;
-}
+const REFRESH_MS = 200;
+/** Longest time between two lines while updates come. */
+const SILENCE_MS = 60_000;
 
-export interface BarOptions {
-  label: string;
-  /** For example `50%`. */
-  render: (at: BarPlace) => string;
-  stream: ProgressStream;
-  /** Longest time between two lines while updates come. Default: no limit. */
-  longestSilenceInMs?: number;
-  /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
-  now?: (() => number) | undefined;
-}
-
-export function createBar(options: BarOptions): Bar {
-  return options.stream.isTTY ? createTerminalBar(options) : createLines(options);
-}
-
-function createTerminalBar({ label, render, stream }: BarOptions): Bar {
-  const format = `${label} [{bar}] {place}  {text}`;
-  let bar: SingleBar | undefined;
-  const stop = () => {
-    bar?.stop();
-    bar = undefined;
-  };
+/** @param now milliseconds of a clock that never goes back */
+export function createProgressLine(stream: ProgressStream, now: () => number): ProgressLine {
+  const line = createTerminalLine(stream);
+  let tenth = 0;
+  let shownAt = now();
+  let last: (() => string) | undefined;
   return {
-    begin: () => undefined,
-    update(at, text) {
-      const shown = { place: render(at), text: text() };
-      if (!bar) {
-        bar = new SingleBar({ format, stream, barsize: 24, hideCursor: true, fps: 5 });
-        bar.start(at.total, at.value, shown);
-      }
-      bar.update(at.value, shown);
+    update(share, text) {
+      last = text;
+      const isDue = stream.isTTY ? now() - shownAt >= REFRESH_MS : now() - shownAt >= SILENCE_MS;
+      if (!isDue && Math.floor(share * 10) === tenth) return;
+      tenth = Math.floor(share * 10);
+      shownAt = now();
+      if (stream.isTTY) line.show(text());
+      else stream.write(`${text()}\n`);
     },
     note(text) {
-      stop();
+      line.clear();
       stream.write(`${text}\n`);
     },
-    stop,
+    stop() {
+      if (stream.isTTY && last) stream.write(`${CLEAR}${last()}\n`);
+      last = undefined;
+    },
   };
 }
 
-function createLines({
-  label,
-  render,
-  stream,
-  longestSilenceInMs = Number.POSITIVE_INFINITY,
-  now = () => performance.now(),
-}: BarOptions): Bar {
-  const tenthOf = ({ value, total }: BarPlace) => Math.floor((value / total) * 10);
-  let shown = -1;
-  let shownAt = now();
-  const begin = (at: BarPlace) => {
-    shown = tenthOf(at);
-    shownAt = now();
-  };
+const CLEAR = '\r\u001b[K';
+
+/** A line that the next text takes the place of. It shows nothing where there is no terminal. */
+export function createTerminalLine(stream: ProgressStream) {
+  const { columns = 80 } = stream;
+  let isShown = false;
   return {
-    begin,
-    update(at, text) {
-      if (tenthOf(at) === shown && now() - shownAt < longestSilenceInMs) return;
-      begin(at);
-      stream.write(`${label} ${render(at)}  ${text()}\n`);
+    show(text: string): void {
+      if (!stream.isTTY) return;
+      isShown = true;
+      stream.write(`${CLEAR}${text.slice(0, columns - 1)}`);
     },
-    note: (text) => {
-      stream.write(`${text}\n`);
+    /** May be called again. */
+    clear(): void {
+      if (isShown) stream.write(CLEAR);
+      isShown = false;
     },
-    stop: () => undefined,
   };
 }
 
-/** Bar of a download. */
-export interface ProgressBar extends Pick<Bar, 'note' | 'stop'> {
-  update(progress: PullProgress): void;
-}
-
-/** `now`: milliseconds of a clock that never goes back. */
-export function createProgressBar(
+/** Of a download. */
+export function createDownloadLine(
   label: string,
   stream: ProgressStream = process.stderr,
   now: () => number = () => performance.now(),
-): ProgressBar {
-  const { update, note, stop } = createBar({
-    label,
-    render: ({ value, total }) => `${Math.floor((100 * value) / total)}%`,
-    stream,
-  });
+) {
+  const { update, note, stop } = createProgressLine(stream, now);
   let start: (PullProgress & { at: number }) | undefined;
   return {
-    update(progress) {
+    update(progress: PullProgress) {
+      const { source, bytes, total } = progress;
       // Each source has its own speed, and bytes already on the disk do not count.
-      if (progress.source !== start?.source || progress.bytes < start.bytes) start = { ...progress, at: now() };
-      const { bytes, at } = start;
-      update({ value: progress.bytes, total: progress.total }, () =>
-        renderProgress(progress, { bytes: progress.bytes - bytes, seconds: (now() - at) / 1000 }),
+      if (source !== start?.source || bytes < start.bytes) start = { ...progress, at: now() };
+      const [loaded, seconds] = [bytes - start.bytes, (now() - start.at) / 1_000];
+      const isKnown = loaded > 0 && seconds > 0;
+      update(bytes / total, () =>
+        [
+          `${label} ${Math.floor((100 * bytes) / total)}%  ${formatBytes(bytes)} of ${formatBytes(total)}`,
+          ...(isKnown ? [`${formatBytes(loaded / seconds)}/s`] : []),
+          ...(isKnown && bytes < total ? [`${renderDuration(((total - bytes) * seconds) / loaded)} left`] : []),
+          source,
+        ].join(', '),
       );
     },
     note,
     stop,
   };
-}
-
-/** Size, speed and time left, for example `120.0 MB of 1.12 GB, 10.0 MB/s, 1 min 40 s left, huggingface.co`. */
-function renderProgress({ source, bytes, total }: PullProgress, since: { bytes: number; seconds: number }): string {
-  const isKnown = since.bytes > 0 && since.seconds > 0;
-  const speed = isKnown ? [`${formatBytes(since.bytes / since.seconds)}/s`] : [];
-  const left =
-    isKnown && bytes < total ? [`${renderDuration(((total - bytes) * since.seconds) / since.bytes)} left`] : [];
-  return [`${formatBytes(bytes)} of ${formatBytes(total)}`, ...speed, ...left, source].join(', ');
 }
 
 export function renderDuration(seconds: number): string {
@@ -138,15 +102,46 @@ export function renderDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** Shows the stage of a request as a spinner on a terminal, and nothing elsewhere. */
-export function createStageSpinner(text: string, stream: Writable & { isTTY?: boolean }) {
-  const spinner = stream.isTTY ? yoctoSpinner({ text, stream }).start() : undefined;
+interface EvaluationProgressOptions {
+  /** Cases times repeats. */
+  total: number;
+  stream: ProgressStream;
+  /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
+  now?: () => number;
+}
+
+export function createEvaluationProgress(options: EvaluationProgressOptions) {
+  const { total, stream, now = () => performance.now() } = options;
+  const { update, note, stop } = createProgressLine(stream, now);
+  let startedAt = now();
+  let [done, seen, judged, right, errors] = [0, 0, 0, 0, 0];
+  const count = ({ outcome, scores }: CaseRecord): void => {
+    done += 1;
+    errors += Number(outcome === 'error');
+    judged += Number(typeof scores.right === 'number');
+    right += scores.right ?? 0;
+  };
+  const text = () => {
+    const minutes = (now() - startedAt) / 60_000;
+    return [
+      `eval ${done}/${total}  ${(seen / minutes).toFixed(1)} cases/min`,
+      ...(done < total ? [`${renderDuration(((total - done) * minutes * 60) / seen)} left`] : []),
+      ...(judged > 0 ? [`right ${(right / judged).toFixed(3)}`] : []),
+      ...(errors > 0 ? [`${errors} errors`] : []),
+    ].join(', ');
+  };
   return {
-    /** @param note names the current stage in a few words */
-    show(note: string): void {
-      if (spinner) spinner.text = note;
+    /** Adds a case of an earlier process, which counts in all but the rate. Call it before the first `see`. */
+    remember(record: CaseRecord) {
+      count(record);
+      startedAt = now();
     },
-    /** May be called again. */
-    stop: () => void spinner?.stop(),
+    see(record: CaseRecord) {
+      seen += 1;
+      count(record);
+      update(done / total, text);
+    },
+    note,
+    stop,
   };
 }

@@ -1,9 +1,10 @@
-/** A run for people: metrics with their intervals, a column for each set of cases, and causes of wrong cases. */
+/** A run for people: metrics with their intervals, a column for each set of cases, and causes of wrong cases; or two side by side. */
+import type { ComparedMetric, Comparison } from '../eval/compare.js';
 import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
 import { colours as pc, renderTable } from './output.js';
 
-const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Cost', time: 'Time' } as const;
+const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens', time: 'Time' } as const;
 
 export function renderRun(summary: RunSummary): string {
   return [
@@ -22,13 +23,13 @@ function renderHead({ name, model, cases, planned, counts, interrupted }: RunSum
 }
 
 function renderGroup(summary: RunSummary, group: string, title: string): string[] {
-  const { metrics, suites, currency } = summary;
+  const { metrics, suites } = summary;
   const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null);
   if (shown.length === 0) return [];
   const parts = suites.length > 1 ? suites : [];
   const head = [title, 'metric', 'mean', '95 %', 'cases', ...parts.map((suite) => suite.name)];
   const rows = shown.map((metric) => [
-    metric.unit === 'currency' && currency ? `${metric.label} (${currency})` : metric.label,
+    metric.label,
     metric.name,
     renderValue(metric.mean, metric.unit),
     `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
@@ -38,13 +39,7 @@ function renderGroup(summary: RunSummary, group: string, title: string): string[
       return renderValue(own?.mean ?? null, metric.unit);
     }),
   ]);
-  return [renderTable(head, [...rows, ...(group === 'cost' ? renderTotal(summary) : [])], { leftColumns: 2 })];
-}
-
-function renderTotal({ totalCost, currency, counts }: RunSummary): string[][] {
-  if (totalCost === undefined) return [];
-  const label = currency ? `Cost of the run (${currency})` : 'Cost of the run';
-  return [[label, '', renderValue(totalCost, 'currency'), '', String(counts.done)]];
+  return [renderTable(head, rows, { leftColumns: 2 })];
 }
 
 function renderCauses({ causes }: RunSummary): string[] {
@@ -68,6 +63,50 @@ export function renderValue(value: number | null, unit: RunMetric['unit']): stri
   if (value === null) return '–';
   if (unit === 'fraction') return value.toFixed(3);
   if (unit === 'tokens') return whole.format(value);
-  if (unit === 'currency') return value.toFixed(5);
   return Math.abs(value) >= 1_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
+}
+
+const MAX_NAMED_CASES = 20;
+
+export function renderComparison(comparison: Comparison): string {
+  const { first, second, cases, onlyFirst, onlySecond, settings, metrics, won, lost, p } = comparison;
+  const alone = onlyFirst + onlySecond > 0 ? `; only in the first ${onlyFirst}, only in the second ${onlySecond}` : '';
+  const head = ['metric', 'first', 'second', 'difference', '95 %', 'better', 'worse'];
+  return [
+    `${pc.bold(`${first.name} → ${second.name}`)}  ${cases} cases that both have${alone}`,
+    ...(settings.length > 0 ? [`Settings that differ\n${settings.map((line) => `  ${line}`).join('\n')}`] : []),
+    renderTable(head, metrics.filter(isShown).map(renderRow)),
+    `${won.length} won, ${lost.length} lost; McNemar's exact p = ${p.toPrecision(2)}`,
+    ...renderCases('Won', won),
+    ...renderCases('Lost', lost),
+  ].join('\n\n');
+}
+
+/** Leaves out neutral metrics in which no case changed. */
+function isShown({ better, difference }: ComparedMetric): boolean {
+  return better !== 'none' || difference.higher + difference.lower > 0;
+}
+
+function renderRow({ name, unit, better, first, second, difference }: ComparedMetric): string[] {
+  const { mean, low, high, higher, lower } = difference;
+  const sign = mean > 0 ? '+' : '';
+  const isClear = low > 0 || high < 0;
+  const isGood = better === 'lower' ? mean < 0 : mean > 0;
+  const colour = !isClear || better === 'none' ? (text: string) => text : isGood ? pc.green : pc.red;
+  const [good, bad] = better === 'lower' ? [lower, higher] : [higher, lower];
+  return [
+    name,
+    renderValue(first, unit),
+    renderValue(second, unit),
+    colour(`${sign}${renderValue(mean, unit)}`),
+    `${renderValue(low, unit)} – ${renderValue(high, unit)}`,
+    String(good),
+    String(bad),
+  ];
+}
+
+function renderCases(title: string, ids: readonly string[]): string[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > MAX_NAMED_CASES ? ` and ${ids.length - MAX_NAMED_CASES} more (--json names all)` : '';
+  return [`${title}: ${ids.slice(0, MAX_NAMED_CASES).join(' ')}${more}`];
 }

@@ -1,4 +1,4 @@
-/** Opens catalogue, models and planner from the common flags. Flags override the environment, which overrides the file. */
+/** Opens catalogue, models and planner from the configuration. */
 import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
@@ -7,13 +7,12 @@ import { orAborted, throwIfCancelled } from '../core/errors.js';
 import { createOpening } from '../core/kept.js';
 import { createLocalModels, createModel, type LocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
-import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner, type PlannerParts } from '../core/planner.js';
 import type { ConfigFile } from './config-file.js';
-import type { PlanningFlags } from './flags.js';
+import type { ConfigFlags } from './flags.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
-import { createProgressBar } from './progress.js';
+import { createDownloadLine } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
 /** The tools, before any model. */
@@ -46,16 +45,16 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
-  /** Fails without a catalogue and without `--example`. Default: uses the example. */
+  /** Fails without a catalogue. Default: uses the example. */
   needsSources?: boolean;
   /** For log lines. Default: stderr. */
   logTo?: { write(text: string): void } | undefined;
 }
 
-export async function setUp(flags: PlanningFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
+export async function setUp(flags: ConfigFlags, parts: SetupParts): Promise<Setup> {
   const { stderr: _, ...quiet } = parts;
   const tools = await readTools(flags, quiet);
-  const planning = await openPlanning(flags, tools.config, parts);
+  const planning = await openPlanning(tools.config, parts);
   return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
 }
 
@@ -64,35 +63,23 @@ export async function setUp(flags: PlanningFlags & { example?: boolean }, parts:
  * @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`
  */
 export async function readTools(
-  flags: Pick<PlanningFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv'> & { example?: boolean },
+  flags: ConfigFlags,
   { signal, stderr, defaultLogLevel, logTo, needsSources = false }: Partial<SetupParts>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  if (needsSources) requireSources(flags, config);
+  if (needsSources) requireSources(config);
   const level = logLevelOf(config, defaultLogLevel);
-  const logger = createLogger({ level, secrets: configuredSecrets(flags, config), destination: logTo });
-  return { ...(await loadTools(flags, config, { logger, signal, stderr })), config, logger };
+  const logger = createLogger({ level, secrets: configuredSecrets(config), destination: logTo });
+  return { ...(await loadTools(config, { logger, signal, stderr })), config, logger };
 }
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
-export async function openPlanning(
-  flags: PlanningFlags,
-  config: ConfigFile,
-  context: ModelContext,
-): Promise<PlanningSetup> {
-  const models = await openModels(flags, config, context);
+export async function openPlanning(config: ConfigFile, context: ModelContext): Promise<PlanningSetup> {
+  const models = await openModels(config, context);
   const { model, planningModel } = models;
-  const options = { ...config.options, ...plannerOptions(flags) };
-  const parts = { model, planningModel, options, prompts: promptPaths(flags, config) };
+  const { options, prompts } = config;
+  const parts = { model, planningModel, options, prompts };
   return { ...models, plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }) };
-}
-
-/** Files that replace the package's prompts. */
-export function promptPaths(
-  flags: Pick<PlanningFlags, 'prompt'>,
-  { prompts }: ConfigFile,
-): NonNullable<PlannerParts['prompts']> {
-  return { ...prompts, ...flags.prompt };
 }
 
 interface ModelContext {
@@ -102,19 +89,14 @@ interface ModelContext {
 }
 
 /** @param one replaces both models. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
-export async function openModels(
-  flags: PlanningFlags,
-  config: ConfigFile,
-  context: ModelContext,
-  one?: ModelSettings,
-): Promise<OpenModels> {
+export async function openModels(config: ConfigFile, context: ModelContext, one?: ModelSettings): Promise<OpenModels> {
   // Reads all settings before it opens a model.
-  const settings = one ?? modelSettings(flags, config);
+  const settings = one ?? modelSettings(config);
   const planningSettings = one ? undefined : planningModelSettings(config, settings);
   const callLog = createCallLog({
-    destination: flags.callLog ?? config.callLog ?? 'off',
+    destination: config.callLog ?? 'off',
     includesSecrets: config.callLogSecrets,
-    secrets: configuredSecrets(flags, config),
+    secrets: configuredSecrets(config),
   });
   const opened: { close(): unknown }[] = [callLog];
   const close = async () => {
@@ -139,7 +121,7 @@ export async function openModel(
   settings: ModelSettings,
   { stderr, signal, localModels }: ModelContext,
 ): Promise<Model> {
-  const bar = createProgressBar('model', stderr);
+  const bar = createDownloadLine('model', stderr);
   try {
     return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal, localModels });
   } finally {
@@ -147,25 +129,16 @@ export async function openModel(
   }
 }
 
-export function plannerOptions(flags: PlanningFlags): OptionsInput {
-  const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
-  return given as OptionsInput;
-}
-
-/** The first request opens the model, so that the start of a server does not wait for it. */
-export interface LazyPlanning {
-  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
-  /** Cancels the opening of a model. */
-  close(): Promise<void>;
-}
-
-/** @param open called once, and again with the next request where it failed */
-export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
+/**
+ * The first request opens the model, so that the start of a server does not wait for it.
+ * @param open called once, and again with the next request where it failed
+ */
+export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>) {
   const life = new AbortController();
   const opening = createOpening(() => open(life.signal));
 
   return {
-    plannerOf(catalog, rules) {
+    plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner {
       const viewOf = createScope(catalog);
       let kept: Planner | undefined;
       const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
@@ -180,6 +153,7 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
       };
     },
 
+    /** Cancels the opening of a model. */
     async close() {
       life.abort();
       const setup = await opening.peek()?.catch(() => undefined);

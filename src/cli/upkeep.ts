@@ -17,25 +17,21 @@ import type { ConfigFile } from './config-file.js';
 export interface StartFacts {
   agents: Agents;
   config: ConfigFile;
-  /** Undefined: there is no policy file. */
-  policyPath: string | undefined;
   /** Weights of the index by configuration and defaults. */
   weights: IndexStatus['weights'];
 }
 
 export function reportAtStart(
-  { agents, config, policyPath, weights }: StartFacts,
+  { agents, config, weights }: StartFacts,
   logger: Pick<Logger, 'debug' | 'info' | 'warn'>,
 ): void {
-  if (policyPath !== undefined)
+  const { policy } = config;
+  if (policy !== undefined)
     for (const { level, message } of checkPolicy(agents.policy(), agents.catalog().tools))
-      logger[level === 'unchecked' ? 'debug' : 'warn']({ policy: policyPath }, message);
+      logger[level === 'unchecked' ? 'debug' : 'warn']({ policy }, message);
   for (const problem of agents.checkLimits()) logger.warn(problem);
   if (!agents.policy().settings.strict)
-    logger.warn(
-      { policy: policyPath },
-      'the policy is not strict: what it refuses runs all the same, without approvals',
-    );
+    logger.warn({ policy }, 'the policy is not strict: what it refuses runs all the same, without approvals');
   const given = agents.index.status().weights;
   if (isDeepStrictEqual(given, weights)) return;
   // Explains why a change of the configuration has no effect.

@@ -8,18 +8,17 @@ import { createCaseRunner } from '../eval/case-runner.js';
 import { type QueueWorkerOptions, serveQueue } from '../eval/queue/queue-worker.js';
 import type { QueuedRun } from '../eval/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../eval/suite.js';
-import { openAnsweringModels } from './answering-models.js';
 import type { ConfigFile } from './config-file.js';
 import { loadSuites } from './eval-suites.js';
-import type { PlanningFlags } from './flags.js';
+import { openAnsweringModels } from './evaluators.js';
+import type { ConfigFlags } from './flags.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { loadTools } from './load-tools.js';
 import { storeNameOf } from './model-settings.js';
 import { logLevelOf, readConfig } from './read-config.js';
-import { promptPaths } from './set-up.js';
 import { withTracing } from './tracing.js';
 
-export interface WorkerFlags extends PlanningFlags {
+export interface WorkerFlags extends ConfigFlags {
   queue: string;
   suite?: string[];
   jobs: number;
@@ -39,11 +38,11 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
 
 async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }: Interrupts): Promise<void> {
   const onNotice = (text: string) => process.stderr.write(`${text}\n`);
-  const prompts = promptPaths(flags, config);
+  const { prompts = {} } = config;
   const hashes = promptHashesOf(prompts);
   const catalogs = await loadCatalogs(flags, config, stop);
   // Opened once for all runs, since each process opens a cache file once.
-  const models = await openAnsweringModels(flags, config, { stderr: process.stderr, signal: stop, cache: true });
+  const models = await openAnsweringModels(config, { stderr: process.stderr, signal: stop, cache: true });
   const { id, answering, close } = models;
   const called = { model: id, modelName: storeNameOf(id) };
   const identity = { version: readVersion(), ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
@@ -71,12 +70,12 @@ async function loadCatalogs(
   config: ConfigFile,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Catalog>> {
-  const { suite = [], catalog = suite.length > 0 ? undefined : config.catalog } = flags;
-  const strict = flags.strict ?? config.strict ?? false;
+  const { suite = [] } = flags;
   const logger = createLogger({ level: logLevelOf(config) });
   const context = { config, logger, signal };
-  const found = suite.length > 0 ? (await loadSuites({ suite, strict }, context)).map((one) => one.catalog) : [];
-  if (catalog) found.push((await loadTools({ catalog, strict }, config, context)).loaded.catalog);
+  const found = suite.length > 0 ? (await loadSuites(suite, context)).map((one) => one.catalog) : [];
+  if (config.catalog && (suite.length === 0 || flags.catalog))
+    found.push((await loadTools(config, context)).loaded.catalog);
   if (found.length === 0) {
     throw new WinnowError(
       'invalid_option',

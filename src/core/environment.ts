@@ -22,7 +22,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
   return Object.fromEntries(values) as Environment;
 }
 
-/** The value of any variable, for example the one that `--api-key-env` names. */
+/** The value of any variable, for example the one that `model.apiKeyEnv` names. */
 export function readVariable(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   return env[name]?.trim() || undefined;
 }

@@ -18,7 +18,7 @@ const transient: Row = (httpStatus, exitCode, meaning) => ({ meaning, httpStatus
 export const ERROR_TABLE = {
   invalid_request: final(400, 2, 'The request is not of the documented form.'),
   invalid_option: final(500, 2, 'An option, flag or configuration value is not usable.'),
-  invalid_catalog: final(500, 3, 'The catalogue, or an entry of it under --strict, is not usable.'),
+  invalid_catalog: final(500, 3, 'The catalogue, or an entry of it under strict, is not usable.'),
   source_failed: transient(502, 3, 'A catalogue source could not be read.'),
   unauthenticated: final(401, 2, 'The caller did not prove who they are.'),
   forbidden: final(403, 2, 'The request comes from a place, or by a way, that may not ask.'),

@@ -13,7 +13,6 @@ import {
 import { createViewTokens } from '../core/selection/budget.js';
 import type { EvaluationCase } from './case.js';
 import { defaultsIn } from './plan-scores.js';
-import type { Prices } from './prices.js';
 import { randomFor, sampleOf } from './random.js';
 import { type CaseRecord, type ModelCall, noAnswer } from './record.js';
 import { type Result, scoreCase } from './score-case.js';
@@ -40,13 +39,10 @@ export interface Judging {
   seed: number;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
-  /** Ignores case in values of all cases. */
-  ignoreCase: boolean;
 }
 
 export interface CaseRunnerOptions extends Judging {
   suites: ReadonlyMap<string, SuitePlanners>;
-  prices?: Prices | undefined;
 }
 
 /**
@@ -54,7 +50,7 @@ export interface CaseRunnerOptions extends Judging {
  * @example
  * const run = createCaseRunner({
  *   suites: new Map([['mine', planners]]),
- *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false, seed: 1 },
+ *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', seed: 1 },
  * });
  * const record = await run({ case: one, repeat: 0 });
  */
@@ -211,7 +207,6 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
     ...(tried.rung === undefined ? {} : { rung: tried.rung }),
     ...(result && !error ? { result } : {}),
     usage,
-    ...(options.prices ? { cost: options.prices.costOf(usage) } : {}),
     milliseconds: tried.milliseconds,
     calls: tried.calls.map((call) => toCall(call, tried)),
   };
@@ -225,7 +220,7 @@ function judge(
   const asked = tried.calls.filter(({ stage }) => stage === 'selection');
   const { scores, cause, comparison } = scoreCase({
     expected: one.expected,
-    ignoreCase: options.ignoreCase || one.ignoreCase,
+    ignoreCase: one.ignoreCase,
     defaultOf: defaultsIn(view.byName),
     selection: options.only === 'plan' ? undefined : tried.selection,
     result: tried.result,

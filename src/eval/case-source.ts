@@ -6,8 +6,6 @@ import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { subschemaAt } from '../core/catalog/schema/paths.js';
-import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { type EvaluationCase, parseCase } from './case.js';
 import { randomFor, sampleOf } from './random.js';
@@ -29,7 +27,7 @@ export interface CaseFilter {
 export interface CaseSource {
   /** Number of chosen cases. */
   readonly total: number;
-  /** Warnings for people: fields, tools and arguments that do not exist. */
+  /** Warnings for people: fields and tools that do not exist. */
   readonly notices: readonly string[];
   /** Suite -> SHA-256 of its case file. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -157,14 +155,10 @@ const MAX_LISTED = 10;
  * ones.
  */
 function createCaseNotices({ caseFile: file, catalog }: Suite) {
-  // Private tools of several users may share a name.
-  const tools = new Map<string, Tool[]>();
-  for (const tool of catalog.tools) tools.set(tool.name, [...(tools.get(tool.name) ?? []), tool]);
+  const tools = new Set(catalog.tools.map(({ name }) => name));
   const fields = new Map<string, number>();
   const strangers: string[] = [];
   let more = 0;
-  const lacking: string[] = [];
-  let lackingCount = 0;
   return {
     /** For every line, also of cases that are not chosen. */
     seeFields(unknown: readonly string[]) {
@@ -186,9 +180,6 @@ function createCaseNotices({ caseFile: file, catalog }: Suite) {
           else more += 1;
         }
       }
-      const paths = lackingArguments(expected, tools).map((path) => `${file}:${line} ${path}`);
-      lackingCount += paths.length;
-      if (lacking.length === 0) lacking.push(...paths.slice(0, 1));
     },
     /** One text for each line. */
     texts: () => [
@@ -197,21 +188,6 @@ function createCaseNotices({ caseFile: file, catalog }: Suite) {
       ),
       ...strangers,
       ...(more > 0 ? [`and ${more} more names that are no tools`] : []),
-      ...lacking.map((text) => `${text} is no argument of its tool; such names in the file: ${lackingCount}`),
     ],
   };
-}
-
-/** Arguments that their tool does not have. Tools with an open schema take any. */
-function lackingArguments(
-  { steps = [] }: EvaluationCase['expected'],
-  tools: ReadonlyMap<string, readonly Tool[]>,
-): string[] {
-  return steps.flatMap(({ tool, arguments: given }, place) => {
-    const schemas = tools.get(tool)?.map(({ inputSchema }) => inputSchema);
-    const lacking = Object.keys(given).filter((name) =>
-      schemas?.every((schema) => subschemaAt(schema, [name]) === undefined),
-    );
-    return lacking.map((name) => `expectedSteps.${place}.arguments.${name}`);
-  });
 }

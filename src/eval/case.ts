@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
 import { requestSchema } from '../core/request.js';
@@ -143,25 +144,18 @@ function toCase(line: CaseLine, suite: string): EvaluationCase {
   const { query, meta = {}, history, intent, user, timeZone, locale, lang, excluded, ignoreCase = false, tags } = line;
   const entities = meta.profile === undefined ? line.entities : { profile: meta.profile, ...line.entities };
   const today = line.today ?? dateIn(meta.time);
-  const request = { message: query, ...known({ history, entities, intent, user, today, timeZone, locale }) };
+  const request = { message: query, ...withoutUndefined({ history, entities, intent, user, today, timeZone, locale }) };
   const candidates = line.candidates ?? meta.candidates;
   return {
     id: line.id ?? idOf(request),
     suite,
     request,
     expected: toExpected(line),
-    ...known({ candidates, excluded }),
+    ...withoutUndefined({ candidates, excluded }),
     ignoreCase,
-    ...known({ lang }),
+    ...withoutUndefined({ lang }),
     tags,
   };
-}
-
-type Known<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-/** Drops undefined fields. */
-function known<T extends object>(fields: T): Known<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>;
 }
 
 /** Made of the request alone, so that a corrected expectation keeps the id. */
@@ -178,7 +172,7 @@ function toExpected(line: CaseLine): EvaluationCase['expected'] {
     ...(given === undefined ? { argumentsUnknown: true as const } : {}),
   }));
   const edges = line.expectedEdges ?? (steps?.some((step) => !step.argumentsUnknown) ? edgesIn(steps) : undefined);
-  return { tools, ...known({ alternatives: sets.length > 0 ? sets : undefined, steps, edges, kind }) };
+  return { tools, ...withoutUndefined({ alternatives: sets.length > 0 ? sets : undefined, steps, edges, kind }) };
 }
 
 /** Expands a single name to sets in which it replaces one of the expected tools. */

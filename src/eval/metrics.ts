@@ -31,7 +31,6 @@ const ROWS: Readonly<Record<MetricMeaning['group'], readonly Row[]>> = {
     ['valid', 'Valid, at the latest after a repair'],
   ],
   cost: [
-    ['cost', 'Cost, a case', 'lower', 'currency'],
     ['errors', 'Cases with an error of the server', 'lower'],
     ['tokens.read', 'Tokens read, a case', 'lower', 'tokens'],
     ['tokens.cached', "Tokens from the server's cache, a case", 'none', 'tokens'],
@@ -58,11 +57,6 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map(
   ),
 );
 
-/** Metrics in a record's `scores`; the others are computed from its usage, time and outcome. */
-export const SCORES: ReadonlySet<string> = new Set(
-  [...ROWS.selection, ...ROWS.plan, ['schemaTokensSaved']].map(([name = '']) => name),
-);
-
 /** Includes metrics that depend on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
   const perCase = { group: 'selection', unit: 'fraction' } as const;
@@ -87,7 +81,7 @@ export function isOfStage(name: string, only: Only): boolean {
 export interface Tally {
   add(record: CaseRecord): void;
   /** The summary's facts from the records. */
-  facts(): Pick<RunSummary, 'counts' | 'causes' | 'commonestError' | 'totalCost' | 'metrics'>;
+  facts(): Pick<RunSummary, 'counts' | 'causes' | 'commonestError' | 'metrics'>;
   /** Case -> its index, in the order of first tries. */
   places(): ReadonlyMap<string, number>;
   /** Mean over the repeats of a case. Undefined where it has no value. */
@@ -114,7 +108,6 @@ export function createTally(): Tally {
   const causes = new Map<string, number>();
   /** By code, since messages may name the case. */
   const errors = new Map<string, NonNullable<RunSummary['commonestError']>>();
-  let totalCost: number | undefined;
 
   const push = (name: string, place: number, value: number | null): void => {
     const column = columns.get(name) ?? { sums: [], tries: [] };
@@ -135,12 +128,11 @@ export function createTally(): Tally {
     add(record) {
       const place = places.get(record.id) ?? places.size;
       places.set(record.id, place);
-      const { error, cause, cost, scores, outcome } = record;
+      const { error, cause, scores, outcome } = record;
       counts.done += 1;
       counts[outcome === 'error' ? 'errors' : 'answered'] += 1;
       counts.right += Number(scores.right === 1);
       counts.wrong += Number(scores.right === 0);
-      if (cost !== undefined) totalCost = (totalCost ?? 0) + cost;
       if (cause !== undefined) causes.set(cause, (causes.get(cause) ?? 0) + 1);
       if (error) {
         const { code, message, count } = errors.get(error.code) ?? { ...error, count: 0 };
@@ -157,7 +149,6 @@ export function createTally(): Tally {
         counts: { ...counts },
         ...(commonestError ? { commonestError } : {}),
         causes: Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
-        ...(totalCost === undefined ? {} : { totalCost }),
         metrics: metrics(),
       };
     },
@@ -170,10 +161,9 @@ export function createTally(): Tally {
 }
 
 /** `tokens...`: tokens that both stages read uncached, read from the server's cache, and wrote. A cached answer has no time. */
-function costsOf({ usage: { selection, planning }, cost, calls, milliseconds }: CaseRecord): Record<string, number> {
+function costsOf({ usage: { selection, planning }, calls, milliseconds }: CaseRecord): Record<string, number> {
   const { read, cached, written } = sumUsage(selection, planning);
   return {
-    ...(cost === undefined ? {} : { cost }),
     'tokens.read': read,
     'tokens.cached': cached,
     'tokens.written': written,

@@ -105,8 +105,6 @@ export const caseRecordSchema = z.object({
     planning: usageSchema,
     schemaTokens: z.object({ all: z.int(), loaded: z.int() }),
   }),
-  /** By the price table of the run, in its currency; absent without one. */
-  cost: z.number().optional(),
   milliseconds: z.object({ selection: z.number(), total: z.number() }),
   calls: z.array(modelCallSchema),
 });

@@ -1,8 +1,8 @@
 /**
- * SQLite files of one schema for runs with their cases and prompts, for cached answers, and for measurements of tuning. Each
+ * SQLite files of one schema for runs with their cases and prompts, and for cached answers. Each
  * write is a transaction in WAL mode, so a killed process leaves a valid file, and several processes may share one.
  */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Generated, Kysely } from 'kysely';
 import { openSqlite } from '../agents/store/sql/sqlite.js';
@@ -172,48 +172,4 @@ export async function readSummary(folder: string): Promise<RunSummary> {
   if (summary?.format === 1) return summary;
   const what = summary ? 'another version of Winnow wrote it' : 'it ended before its first case';
   throw new WinnowError('not_found', `There is no run in ${folder} that can be read: ${what}.`);
-}
-
-export interface PastRun {
-  readonly path: string;
-  readonly summary: RunSummary;
-  /** Finished cases and repeats, which the summary of a killed run lacks. */
-  readonly done: number;
-}
-
-export interface History {
-  /** Groups of comparable runs, which have the same cases, oldest first. */
-  readonly groups: readonly { readonly suites: string; readonly runs: readonly PastRun[] }[];
-  /** Reasons why runs can't be read. */
-  readonly unreadable: readonly string[];
-}
-
-/** The runs below a folder. @throws WinnowError `not_found` where there is no such folder */
-export async function readHistory(folder: string): Promise<History> {
-  const unreadable: string[] = [];
-  const groups = new Map<string, PastRun[]>();
-  for (const path of runsIn(folder)) {
-    try {
-      const summary = await readSummary(path);
-      const done = await withRun(path, async (store) => (await store.doneKeys()).size);
-      const key = JSON.stringify(summary.suites.map(({ name, caseHash }) => [name, caseHash]));
-      groups.set(key, [...(groups.get(key) ?? []), { path, summary, done }]);
-    } catch (error) {
-      unreadable.push(`${path}: ${messageOf(error)}`);
-    }
-  }
-  const sorted = [...groups.values()].map((runs) => ({
-    suites: runs[0]?.summary.suites.map(({ name }) => name).join(', ') ?? '',
-    runs: runs.sort((one, other) => one.summary.startedAt.localeCompare(other.summary.startedAt)),
-  }));
-  return { groups: sorted, unreadable };
-}
-
-function runsIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    return entries.map(({ name }) => join(folder, name)).filter(hasRun);
-  } catch (cause) {
-    throw new WinnowError('not_found', `There is no folder of runs at ${folder}.`, { cause });
-  }
 }

@@ -9,7 +9,7 @@ export interface MetricMeaning {
   /** For people, for example "Recall at 8". */
   readonly label: string;
   readonly group: 'selection' | 'plan' | 'cost' | 'time';
-  readonly unit: 'fraction' | 'tokens' | 'currency' | 'milliseconds';
+  readonly unit: 'fraction' | 'tokens' | 'milliseconds';
   /** none: a neutral metric. */
   readonly better: 'higher' | 'lower' | 'none';
   /** One of the main metrics of a run. */
@@ -47,7 +47,6 @@ export interface RunStart {
   /** All that changes results; a resumed run must have the same. */
   readonly settings: Settings;
   readonly promptHashes: Readonly<Record<string, string>>;
-  readonly currency?: string;
   /** Cases times repeats. */
   readonly planned: number;
   readonly cases: number;
@@ -64,13 +63,16 @@ export interface RunSummary extends RunStart {
   readonly commonestError?: { readonly code: string; readonly message: string; readonly count: number };
   /** Cause of wrong cases -> their number, most frequent first. */
   readonly causes: Readonly<Record<string, number>>;
-  /** Cost of all cases and repeats, including errors. */
-  readonly totalCost?: number;
   readonly metrics: readonly RunMetric[];
   readonly suites: readonly (RunSuite & { readonly counts: RunCounts; readonly metrics: readonly RunMetric[] })[];
 }
 
 export type Settings = Readonly<Record<string, unknown>>;
+
+/** Id of the selection model, joined with the planning model where there is one. */
+export function pairId(selection: string, planning: string | undefined): string {
+  return planning === undefined ? selection : `${selection} + ${planning}`;
+}
 
 /** Day of the cases without one: the given day, else that of the resumed run, else today on this machine. */
 export function dayOf(given: string | undefined, earlier: Settings | undefined): string {
@@ -99,10 +101,10 @@ export function toSettings(values: Settings): Settings {
 }
 
 /** @throws WinnowError `invalid_option` naming each setting in which a resumed run differs */
-export function refuseOtherSettings(run: 'run' | 'tuning', there: Settings, here: Settings): void {
+export function refuseOtherSettings(there: Settings, here: Settings): void {
   const issues = differencesOf(there, here);
   if (issues.length === 0) return;
-  const message = `The ${run} can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
+  const message = `The run can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
   throw new WinnowError('invalid_option', message, { issues });
 }
 
@@ -117,32 +119,10 @@ export function differencesOf(there: unknown, here: unknown, path = ''): string[
   return [...keys].flatMap((key) => differencesOf(one.get(key), other.get(key), path === '' ? key : `${path}.${key}`));
 }
 
-const scopeSchema = z.object({
-  only: z.enum(['all', 'select', 'plan']).catch('all'),
-  distractors: z.int().optional().catch(undefined),
-  filter: z
-    .object({ sample: z.int(), seed: z.int(), limit: z.int(), tags: z.array(z.string()), failingOf: z.string() })
-    .partial()
-    .catch({}),
-});
-
-export type Only = z.infer<typeof scopeSchema>['only'];
+const onlySchema = z.enum(['all', 'select', 'plan']).catch('all');
+export type Only = z.infer<typeof onlySchema>;
 
 /** The judged stages, which decide the meaning of `right`. */
 export function onlyOf({ settings }: Pick<RunSummary, 'settings'>): Only {
-  return scopeSchema.parse(settings).only;
-}
-
-/** Restrictions in words, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
-export function scopeOf({ settings }: Pick<RunSummary, 'settings'>): string[] {
-  const { only, distractors, filter } = scopeSchema.parse(settings);
-  const { sample, seed, limit, tags, failingOf } = filter;
-  return [
-    only === 'all' ? [] : `${only} only`,
-    distractors === undefined ? [] : `candidates and ${distractors} others`,
-    tags === undefined ? [] : `tag ${tags.join(', ')}`,
-    failingOf === undefined ? [] : `failing of ${failingOf}`,
-    sample === undefined ? [] : `sample ${sample} (seed ${seed})`,
-    limit === undefined ? [] : `first ${limit}`,
-  ].flat();
+  return onlySchema.parse(settings.only);
 }

@@ -76,12 +76,9 @@ export const formatName = (name) => name.replaceAll(/[-_]/gu, ' ');
 /** @param {unknown} value As it stands in a plan. */
 export const formatValue = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A metric's value in its unit. @param {Value} value @param {string} unitName @param {string | undefined} currency */
-export function formatMetric(value, unitName, currency) {
+/** A metric's value in its unit. @param {Value} value @param {string} unitName */
+export function formatMetric(value, unitName) {
   if (unitName === 'milliseconds') return formatDuration(value);
   if (unitName === 'fraction') return fraction(value);
-  if (unitName !== 'currency') return Math.abs(value ?? 0) < 100 ? few(value) : formatWhole(value);
-  const digits = { minimumSignificantDigits: 2, maximumSignificantDigits: 3 };
-  const money = /** @type {const} */ ({ style: 'currency', currencyDisplay: 'narrowSymbol' });
-  return numbers(currency ? { ...money, currency, ...digits } : digits)(value);
+  return Math.abs(value ?? 0) < 100 ? few(value) : formatWhole(value);
 }

@@ -144,7 +144,7 @@ const done = await linesIn(join(out, 'cases.jsonl'));
 say(
   `${done} of ${total} cases in ${seconds.toFixed(0)} s (exit code ${exitCode}): peak ${last?.peak} MB with the report`,
 );
-for (const name of ['run.db', 'cases.jsonl', 'cases.csv', 'junit.xml', 'report.html'])
+for (const name of ['run.db', 'cases.jsonl', 'report.html'])
   say(`${name}: ${(bytesIn(join(out, name)) / 1e6).toFixed(1)} MB`);
 if (worker) {
   say(`worker: peak ${memoryOf(worker)?.peak} MB`);

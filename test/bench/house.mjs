@@ -100,8 +100,12 @@ function keysOf(schema, root = schema) {
   return properties.length === 0 ? 1 : properties.reduce((sum, inner) => sum + keysOf(inner, root), 0);
 }
 
-const commandsOf = (command) => (command.commands.length === 0 ? [command] : command.commands.flatMap(commandsOf));
-const commands = commandsOf(createProgram());
+/** `winnow eval` does something itself, besides the commands below it. */
+const commandsOf = (command) => [
+  ...(command.commands.length === 0 || command.options.length > 0 ? [command] : []),
+  ...command.commands.flatMap(commandsOf),
+];
+const commands = createProgram().commands.flatMap(commandsOf);
 const flags = commands.flatMap((command) => command.options.map(({ long }) => long));
 const lengths = functionLines();
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

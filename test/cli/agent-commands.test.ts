@@ -86,35 +86,33 @@ describe('a plan that needs an approval', () => {
   it('pauses, is granted by somebody else, goes on, and all of it can be looked at', async () => {
     const store = ['--store', at('life.db')];
     const tools = ['--catalog', at('tools.json')];
-    const plan = [...store, ...tools, '--tools-module', at('tools.mjs')];
+    const module = ['--set', `toolsModule=${at('tools.mjs')}`];
+    const plan = [...store, ...tools, ...module];
     const text = await run('run', at('plan.json'), ...plan, '--user', 'ann');
     expect(text).toMatch(/s1 +file_list +done +\{"path":"old.txt"\}/u);
     const [, approval = ''] = /\(approval ([\w-]+)\)/u.exec(text) ?? [];
     const [, id = ''] = /run ([\w-]+): paused/u.exec(text) ?? [];
     expect([approval.length, id.length, exitCode]).toEqual([36, 36, 5]);
     const [grant, goOn] = [
-      `grant ${approval} --by NAME ${store.join(' ')}`,
+      `grant ${approval} --by NAME ${[...store, ...module].join(' ')}`,
       `--resume ${id} ${plan.join(' ')} --user ann`,
     ];
     expect(text).toContain(`\nNext:\n  winnow approvals ${grant}\n  winnow run ${goOn}\n`);
 
     expect(await run('approvals', 'list', ...store, '--state', 'pending')).toContain(
-      `${approval}  pending\n  file_delete {"path":"old.txt"}\n  runs: a function of this server (${at('tools.json')}), high risk\n  asked by ann: file_delete has high risk.`,
+      `${approval}  pending\n  file_delete {"path":"old.txt"}\n  runs: a function of this server (${at('tools.json')}), high risk\n  asked by ann\n  reason: file_delete has high risk.`,
     );
     const own = await run('approvals', 'grant', approval, ...store, '--by', 'ann');
     expect([own, exitCode]).toEqual([expect.stringContaining('approval_own'), 2]);
     const granted = await run('approvals', 'grant', approval, ...store, '--by', 'bob', '--reason', 'it is old');
-    expect([granted, exitCode]).toEqual([expect.stringContaining('granted by bob: it is old\n'), 0]);
-    expect(granted).toContain('  asked by ann\n');
+    expect([granted, exitCode]).toEqual([expect.stringContaining('granted by bob\n'), 0]);
+    expect(granted).toContain('  asked by ann\n  reason: it is old\n');
 
     const others = run('run', '--resume', id, ...plan, '--user', 'bob');
     await expect(others).rejects.toMatchObject({ code: 'not_found' });
     const done = await runJson('run', '--resume', id, ...plan, '--user', 'ann');
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted old.txt for ann' } } });
-    expect(await run('approvals', 'list', ...store)).toContain(`${approval}  used, granted by bob: it is old`);
-    const report = await run('telemetry', ...store, '--group-by', 'tool');
-    expect(report).toMatch(/file_delete +0 +0 +- +- +- +1 +0 % +1 +0 +-/u);
-    expect((await runJson('telemetry', ...store)).total).toMatchObject({ calls: 2, refused: 1 });
+    expect(await run('approvals', 'list', ...store)).toContain(`${approval}  used, granted by bob\n`);
     const audit = await run('audit', ...store, '--user', 'ann', '--tool', 'file_delete');
     expect(audit).toMatch(/^at +event +outcome +user +tool +reason\n/u);
     expect(audit).toMatch(/Z +call +allowed +ann +file_delete/u);
@@ -129,14 +127,12 @@ describe('a plan that needs an approval', () => {
     for (const end of ['second', 'minute']) {
       const moment = `${last.at.slice(0, end === 'second' ? 19 : 16)}Z`;
       expect(await runJson('audit', ...store, '--since', moment)).toContainEqual(last);
-      const { calls } = (await runJson('telemetry', ...store, '--since', moment, '--until', moment)).total;
-      expect(calls).toBe(0);
     }
   });
 
   it('shows where its arguments come from, in the run and to whoever approves', async () => {
     const store = ['--store', at('told.db')];
-    const tools = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const tools = ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
     const [list, remove] = PLAN.steps;
     const given = { path: '${s1.path}', key: 's3cret', note: 'left\u202eright' };
     const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
@@ -149,12 +145,12 @@ describe('a plan that needs an approval', () => {
     const listed = await run('approvals', 'list', ...store);
     const runs = `runs: a function of this server (${at('tools.json')}), high risk`;
     expect(listed).toContain(['  file_delete', ...lines.map((line) => `  ${line}`), runs].join('\n  '));
-    expect(listed).toContain('\n  asked by ann: file_delete has high risk.');
+    expect(listed).toContain('\n  asked by ann\n  reason: file_delete has high risk.');
   });
 
   it('is refused', async () => {
     const store = ['--store', at('refused.db')];
-    const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
     const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
     const { approval } = paused.steps.s2;
     await run('approvals', 'refuse', approval, ...store, '--by', 'bob', '--reason', 'we need it');
@@ -167,12 +163,12 @@ describe('a plan that needs an approval', () => {
 describe('winnow approvals', () => {
   it('shows the reason of the gate as that of the question where the one who decided gave none', async () => {
     const store = ['--store', at('silent.db')];
-    const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
     const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
     const { approval } = paused.steps.s2;
     const text = await run('approvals', 'grant', approval, ...store, '--by', 'bob');
     expect(text).toContain(`${approval}  granted by bob\n`);
-    expect(text).toContain('  asked by ann: file_delete has high risk.\n');
+    expect(text).toContain('  asked by ann\n  reason: file_delete has high risk.\n');
     expect(await run('approvals', 'list', ...store)).toBe(text);
     expect(await run('run', '--resume', paused.id, ...plan)).not.toContain('Next');
   });
@@ -180,8 +176,8 @@ describe('winnow approvals', () => {
 
 it('winnow approvals takes the decision of the asker where the policy lets their own person decide', async () => {
   await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
-  const given = ['--store', at('self.db'), '--policy', at('self.yaml')];
-  const tools = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+  const given = ['--store', at('self.db'), '--set', `policy=${at('self.yaml')}`];
+  const tools = ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
   const paused = await runJson('run', at('plan.json'), ...given, ...tools, '--user', 'ann');
   const { approval } = paused.steps.s2;
   const text = await run('approvals', 'grant', approval, ...given, '--by', 'ann');
@@ -191,15 +187,15 @@ it('winnow approvals takes the decision of the asker where the policy lets their
 it('winnow approvals says which flag is missing where the policy of the server was not named', async () => {
   await writeFile(at('strict.yaml'), 'rules: [{ name: ask, match: { tool: file_list }, decision: needs_approval }]\n');
   const store = ['--store', at('policy.db')];
-  const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
-  const policy = ['--policy', at('strict.yaml')];
+  const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+  const policy = ['--set', `policy=${at('strict.yaml')}`];
   const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann', ...policy);
   const [{ approval }] = Object.values(paused.steps).filter((step) => (step as { approval?: string }).approval) as [
     { approval: string },
   ];
   const text = await run('approvals', 'grant', approval, ...store, '--by', 'bob');
   expect(text).toContain('The policy has changed since it was asked for.');
-  expect(text).toContain('--policy FILE');
+  expect(text).toContain('--set policy=FILE');
   expect(await run('approvals', 'grant', approval, ...store, '--by', 'bob', ...policy)).toContain('granted by bob');
 });
 
@@ -207,7 +203,7 @@ describe('an approval with other arguments', () => {
   it('is seen by whoever looks at it, and the run goes on with these', async () => {
     const store = ['--store', at('edited.db')];
     const tools = ['--catalog', at('tools.json')];
-    const plan = [...store, ...tools, '--tools-module', at('tools.mjs')];
+    const plan = [...store, ...tools, '--set', `toolsModule=${at('tools.mjs')}`];
     const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
     const { approval } = paused.steps.s2;
     const grant = ['approvals', 'grant', approval, ...store, '--by', 'bob', '--arguments'];
@@ -238,15 +234,13 @@ describe('winnow run', () => {
       at('dry.db'),
       '--catalog',
       at('tools.json'),
-      '--policy',
-      at('policy.yaml'),
+      '--set',
+      `policy=${at('policy.yaml')}`,
     ];
     const text = await run('run', ...words, '--dry-run', '--user', 'nina');
     expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
     expect(text).toMatch(/s2 +file_delete +planned/u);
     expect(exitCode).toBe(5);
-    const report = await runJson('telemetry', '--store', at('dry.db'), '--group-by', 'tool');
-    expect(report).toMatchObject({ total: { calls: 0, refused: 0, enablements: 0, unused: null }, rows: [] });
     const store = await openStore({ file: at('dry.db') });
     const events = (await store.journal.audit({ limit: 100 })).map(({ event }) => event);
     const kept = await store.journal.telemetry({ limit: 100 });
@@ -254,20 +248,8 @@ describe('winnow run', () => {
     expect([events, kept]).toEqual([['session_ended', 'session_created'], []]);
   });
 
-  it('tells in a dry run what can not be enabled in a session that is there, too', async () => {
-    const words = ['--store', at('named.db'), '--catalog', at('tools.json'), '--policy', at('policy.yaml')];
-    const store = await openStore({ file: at('named.db') });
-    const now = new Date().toISOString();
-    const open = { user: 'nina', roles: [], turn: 1, createdAt: now, activeAt: now };
-    await store.sessions.create({ id: 'named', ...open });
-    await store.close();
-    const text = await run('run', at('plan.json'), ...words, '--dry-run', '--user', 'nina', '--session', 'named');
-    expect(text).toMatch(/^not enabled: file_list \(unknown_tool\)/u);
-    expect(exitCode).toBe(5);
-  });
-
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
-    const words = [at('plan.json'), '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const words = [at('plan.json'), '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
     expect(await run('run', ...words)).toContain('\nNext: give --user, ');
     expect(await run('run', ...words, '--user', 'ann')).toContain('\nNext: run it with --store, ');
   });
@@ -283,9 +265,8 @@ describe('winnow run', () => {
   it('runs the worked example with results that are as their catalogue says', async () => {
     const config = { catalog: [resolve('fixtures/catalogs/coding-agent.json')], sandbox: { outputCheck: 'refuse' } };
     await writeFile(at('refuse.yaml'), JSON.stringify(config));
-    const words = ['plan.json', '--tools-module', 'tools.mjs'].map((word) =>
-      word.startsWith('-') ? word : `fixtures/agents/first-steps/${word}`,
-    );
+    const folder = 'fixtures/agents/first-steps';
+    const words = [`${folder}/plan.json`, '--set', `toolsModule=${folder}/tools.mjs`];
     const paused = await runJson('run', ...words, '--config', at('refuse.yaml'), '--user', 'ann');
     expect(paused.steps.s1).toMatchObject({ status: 'done', output: { content: 'hello', total_lines: 1 } });
     expect(paused.steps.s1.notes ?? []).toEqual([]);
@@ -297,10 +278,10 @@ describe('winnow run', () => {
     const one = { ...PLAN, steps: [{ id: 's1', tool: 'file_list', arguments: { note: 'seen' } }] };
     await writeFile(at('nothing.json'), JSON.stringify(one));
     const tools = ['--catalog', at('tools.json'), '--user', 'ann'];
-    const done = await run('run', at('nothing.json'), '--tools-module', at('nothing.mjs'), ...tools);
+    const done = await run('run', at('nothing.json'), '--set', `toolsModule=${at('nothing.mjs')}`, ...tools);
     expect(done).toMatch(/^s1 +file_list +done +null$/mu);
     await writeFile(at('functions.mjs'), MODULE);
-    const paused = await run('run', at('plan.json'), '--tools-module', at('functions.mjs'), ...tools);
+    const paused = await run('run', at('plan.json'), '--set', `toolsModule=${at('functions.mjs')}`, ...tools);
     expect(paused).toMatch(/^file_delete waits for an approval with\n {2}path: "old\.txt"/mu);
   });
 
@@ -317,8 +298,16 @@ describe('winnow run', () => {
     ['a run of no store', () => ['--resume', 'x', '--catalog', at('tools.json')], 'name the --store'],
     ['a trial of a run that goes on', () => ['--resume', 'x', '--dry-run'], '--dry-run goes without --resume'],
     ['secrets of a run that begins', () => [at('plan.json'), '--secrets', 's.json'], '--secrets goes with --resume'],
-    ['a module without functions', () => [at('plan.json'), '--tools-module', at('empty.mjs')], 'exports no function'],
-    ['a module that is not there', () => [at('plan.json'), '--tools-module', at('none.mjs')], "can't be loaded"],
+    [
+      'a module without functions',
+      () => [at('plan.json'), '--set', `toolsModule=${at('empty.mjs')}`],
+      'exports no function',
+    ],
+    [
+      'a module that is not there',
+      () => [at('plan.json'), '--set', `toolsModule=${at('none.mjs')}`],
+      "can't be loaded",
+    ],
   ])('refuses %s', async (_, words, message) => {
     await expect(run('run', ...words())).rejects.toThrow(message);
   });
@@ -339,7 +328,7 @@ describe('winnow policy check', () => {
     expect(decisions).toEqual([expect.objectContaining({ tool: 'file_list', decision: 'allow' })]);
     const ceiling = await runJson('policy', ...words, '--tool', 'file_delete', '--risk-ceiling', 'low');
     expect(ceiling.decisions).toMatchObject([{ decision: 'deny', code: 'too_risky' }]);
-    await run('policy', ...words, '--strict');
+    await run('policy', ...words, '--set', 'strict=true');
     expect(exitCode).toBe(2);
   });
 
@@ -360,7 +349,7 @@ describe('winnow policy check', () => {
     const { notes } = await runJson('policy', ...words);
     const message = 'sandbox.tools: there is no tool "file_delte"; near: file_delete, file_list';
     expect([notes, exitCode]).toEqual([[{ level: 'problem', message }], 0]);
-    expect(await run('policy', ...words, '--strict')).toContain(`problem ${message}\n`);
+    expect(await run('policy', ...words, '--set', 'strict=true')).toContain(`problem ${message}\n`);
     expect(exitCode).toBe(2);
     await writeFile(at('limits.yaml'), 'policy: empty.yaml\nsandbox: { timeoutMs: soon }\n');
     await expect(run('policy', ...words)).rejects.toThrow('sandbox.timeoutMs');
@@ -373,16 +362,16 @@ describe('winnow policy check', () => {
     expect(named).not.toContain('example');
   });
 
-  it('takes prose for no mistake under --strict', async () => {
+  it('takes prose for no mistake under strict', async () => {
     const prose = { ...TOOLS[0], name: 'push', preconditions: ['the branch has been reviewed'] };
     await writeFile(at('prose.json'), JSON.stringify([prose]));
-    const text = await run('policy', 'check', at('empty.yaml'), '--catalog', at('prose.json'), '--strict');
+    const text = await run('policy', 'check', at('empty.yaml'), '--catalog', at('prose.json'), '--set', 'strict=true');
     expect(text).toContain('unchecked tool push: "the branch has been reviewed" is for people only');
     expect(exitCode).toBe(0);
   });
 
-  it('passes --strict on the catalogue that comes with the package', async () => {
-    const words = ['--catalog', 'fixtures/catalogs/coding-agent.json', '--strict'];
+  it('passes strict on the catalogue that comes with the package', async () => {
+    const words = ['--catalog', 'fixtures/catalogs/coding-agent.json', '--set', 'strict=true'];
     const { notes } = await runJson('policy', 'check', at('empty.yaml'), ...words);
     expect([notes.length > 0, exitCode]).toEqual([true, 0]);
   });
@@ -426,13 +415,13 @@ describe('sources of tools that are not usable', () => {
     },
   );
 
-  it('are refused by winnow policy check --strict where a pattern is none of RE2', async () => {
+  it('are refused by winnow policy check under strict where a pattern is none of RE2', async () => {
     const rules = [{ name: 'ahead', match: { arguments: { path: { pattern: '^(?!/tmp)' } } }, decision: 'deny' }];
     await writeFile(at('ahead.yaml'), JSON.stringify({ rules }));
     const words = ['check', at('ahead.yaml'), '--catalog', at('tools.json')];
     await expect(run('policy', ...words)).rejects.toThrow('neither look-around nor back-references');
     await writeFile(at('none.yaml'), '{}');
-    const fine = ['check', at('none.yaml'), '--catalog', none(), '--strict'];
+    const fine = ['check', at('none.yaml'), '--catalog', none(), '--set', 'strict=true'];
     await expect(run('policy', ...fine)).rejects.toThrow("can't be found");
   });
 });
@@ -448,7 +437,7 @@ it('a store may be named by the environment, which the flag wins over', async ()
   }
 });
 
-it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['telemetry'], ['audit']])(
+it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['audit']])(
   'winnow %s %s makes no store where there is none, and says how to name one',
   async (...words) => {
     await expect(run(...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');

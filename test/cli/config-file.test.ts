@@ -158,24 +158,20 @@ describe('a file of tools in the place of the configuration', () => {
 
 describe('the JSON Schema of the file', () => {
   it('describes each key, and gives each its default, in words or as a value', async () => {
-    const rows = JSON.parse(await textOf(['config', 'keys', '--json']));
+    const text = await textOf(['config', 'keys']);
+    const rows = [...text.matchAll(/^(\S+)( = \S+)? .*\n {4}(.*)$/gmu)].map(([, key = '', value, about = '']) => {
+      return { key, value, about };
+    });
     expect(rows.length).toBeGreaterThan(100);
-    expect(rows.filter(({ description }: { description: string }) => description === '')).toEqual([]);
-    expect(rows).toContainEqual(expect.objectContaining({ key: 'options.maxTools', default: 8, type: 'integer' }));
-    const hasDefault = ({
-      key,
-      default: value,
-      description,
-    }: {
-      key: string;
-      default?: unknown;
-      description: string;
-    }) => value !== undefined || /default/iu.test(description) || WITHOUT.test(key);
-    expect(rows.filter((row: never) => !hasDefault(row)).map(({ key }: { key: string }) => key)).toEqual([]);
+    expect(rows.filter(({ about }) => about === '')).toEqual([]);
+    expect(rows).toContainEqual(expect.objectContaining({ key: 'options.maxTools', value: ' = 8' }));
+    const hasDefault = ({ key, value, about }: (typeof rows)[number]) =>
+      value !== undefined || /default/iu.test(about) || WITHOUT.test(key);
+    expect(rows.filter((row) => !hasDefault(row)).map(({ key }) => key)).toEqual([]);
   });
 
   it('is what an editor needs: known keys only, with ranges and choices', async () => {
-    const schema = JSON.parse(await textOf(['config', 'keys', '--json-schema']));
+    const schema = JSON.parse(await textOf(['config', 'keys', '--json']));
     expect(schema).toMatchObject({
       $schema: expect.stringContaining('json-schema.org'),
       additionalProperties: false,
@@ -195,7 +191,6 @@ describe('the JSON Schema of the file', () => {
     expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(9);
     expect(some).not.toContain('sandbox');
     expect(await textOf(['config', 'keys', 'zzz'])).toBe('no key has "zzz"\n');
-    expect(await textOf(['config', 'keys', 'timeoutMz'])).toBe('no key has "timeoutMz"; near: timeoutMs\n');
   });
 });
 

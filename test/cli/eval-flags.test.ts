@@ -105,16 +105,16 @@ describe('the flags of a run', () => {
       const file = join(setup.folder, 'mine.md');
       const before = readFileSync(defaultPromptPath('select-tools'), 'utf8');
       writeFileSync(file, before.replace('<!-- system -->', '<!-- system -->\nBe brave.'));
-      const [usual, own] = [await evaluated(...SELECT), await evaluated(...SELECT, '--prompt', `select-tools=${file}`)];
+      const [usual, own] = [
+        await evaluated(...SELECT),
+        await evaluated(...SELECT, '--set', `prompts.select-tools=${file}`),
+      ];
       expect(bodies().map((body) => body.includes('Be brave.'))).toEqual([...cases, ...cases].map((_, at) => at >= 8));
       const hashesIn = ({ out }: { out: string }): Record<string, string> =>
         JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).promptHashes;
       const shown = [usual, own].map(hashesIn).map((all) => [all['select-tools'], all['plan-steps']]);
       expect(shown[1]?.[0]).not.toBe(shown[0]?.[0]);
       expect(shown[1]?.[1]).toBe(shown[0]?.[1]);
-      const { stdout } = await runEval(['eval', 'history', setup.folder]);
-      for (const hashes of shown)
-        expect(stdout).toMatch(new RegExp(hashes.map((hash) => ` ${hash?.slice(0, 8)} +`).join(''), 'u'));
     });
 
     it('beside others, as many as -j says', async () => {
@@ -126,18 +126,6 @@ describe('the flags of a run', () => {
       };
       setup.instead = (place) => (place < 3 ? together : undefined);
       expect((await evaluated(...SELECT, '-j', '3')).counts).toMatchObject({ right: 8 });
-    });
-  });
-
-  describe('a case is judged', () => {
-    it('whatever upper and lower case values have, where that is said', async () => {
-      setup.instead = (place, index) => {
-        if (index % 2 === 0) return undefined;
-        const step = { id: 's1', tool: `tool_${place}`, arguments: { x: `VALUE ${place}` } };
-        return answerJson({ kind: 'plan', steps: [step] });
-      };
-      expect((await evaluated()).counts).toMatchObject({ right: 0, wrong: 8 });
-      expect((await evaluated('--ignore-case')).counts).toMatchObject({ right: 8, wrong: 0 });
     });
   });
 });
@@ -164,21 +152,14 @@ describe('the folder of a run', () => {
 
   describe.each(['eval', 'tune'])('winnow %s', (command) => {
     it.each([
-      ['a file', 'file', '--out file: file is a file, and no folder.'],
-      ['below a file', 'file/run/a', '--out file/run/a: file is a file, and no folder.'],
+      ['a file', 'file', "--out file: the folder can't be made"],
+      ['below a file', 'file/run/a', "--out file/run/a: the folder can't be made"],
     ])('refuses a folder that is %s', async (_, out, message) => {
       expect(await refusal(command, '--out', join(setup.folder, out))).toContain(message);
     });
 
     it('refuses a folder without a name', async () => {
-      expect(await refusal(command, '--out', '')).toContain('--out needs the name of a folder.');
-    });
-
-    it('refuses to go on where there is no run, and makes no folder there', async () => {
-      const typo = join(setup.folder, 'rnu');
-      expect(await refusal(command, '--out', typo, '--resume')).toContain('There is no run in rnu to go on with.');
-      expect(existsSync(typo)).toBe(false);
-      expect(await refusal(command, '--out', setup.folder, '--resume')).toContain('There is no run in ');
+      expect(await refusal(command, '--out', '')).toContain("--out : the folder can't be made");
     });
 
     it('refuses a day that is none, naming the flag', async () => {
@@ -188,6 +169,13 @@ describe('the folder of a run', () => {
         );
       }
     });
+  });
+
+  it('of winnow eval is refused where there is no run to go on with, and no folder is made', async () => {
+    const typo = join(setup.folder, 'rnu');
+    expect(await refusal('eval', '--out', typo, '--resume')).toContain('There is no run in rnu to go on with.');
+    expect(existsSync(typo)).toBe(false);
+    expect(await refusal('eval', '--out', setup.folder, '--resume')).toContain('There is no run in ');
   });
 
   it('tells in the help of tune what may be written for its budget', () => {
@@ -204,16 +192,15 @@ describe('the folder of a run', () => {
   it('takes no run of the one command for a folder of the other', async () => {
     await runEval(setup.words(['--limit', '1', '--only', 'select']));
     const before = readdirSync(setup.out);
-    for (const more of [[], ['--resume']]) {
-      const { exitCode, error } = await runEval(['tune', ...setup.words().slice(1), ...more]);
-      expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('There is a run of winnow eval in ')]);
-    }
+    const isThere = [2, expect.stringMatching(/There is a run in .* already/u)];
+    const other = await runEval(['tune', ...setup.words().slice(1)]);
+    expect([other.exitCode, String(other.error)]).toEqual(isThere);
     expect(readdirSync(setup.out)).toEqual(before);
     const tuned = join(setup.folder, 'tuned');
     mkdirSync(tuned);
-    writeFileSync(join(tuned, 'tuning.db'), '');
+    writeFileSync(join(tuned, 'report.json'), '');
     const { exitCode, error } = await runEval(setup.words(['--out', tuned]));
-    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('There is a run of winnow tune in ')]);
+    expect([exitCode, String(error)]).toEqual(isThere);
   });
 });
 
@@ -226,40 +213,19 @@ const queue = ['--queue', 'redis://127.0.0.1:1'];
 
 describe('refused, before anything is loaded', () => {
   it.each<[string, string[], string]>([
-    ['a rate without a queue', ['eval', '--rate', '10/s'], '--rate goes with --queue'],
-    ['a window without a queue', ['eval', '--window', '5'], '--window goes with --queue'],
-    ['attempts without a queue', ['eval', '--attempts', '5'], '--attempts goes with --queue'],
-    ['a time of loss without a queue', ['eval', '--lost-after', '5'], '--lost-after goes with --queue'],
-    ['a rate without a time', ['eval', ...queue, '--rate', '10'], 'such as 10/s, 600/m or 5000/h'],
-    ['a rate of nothing', ['eval', ...queue, '--rate', '0/s'], 'such as 10/s, 600/m or 5000/h'],
     [
       'cases at once, which are a matter of the worker',
       ['eval', ...queue, '-j', '2'],
       '--jobs does not go with --queue',
     ],
     [
-      'a log of calls, which a worker has',
-      ['eval', ...queue, '--call-log', 'x'],
-      '--call-log does not go with --queue',
-    ],
-    [
       'a model server, which a worker has',
       ['eval', ...queue, '--base-url', 'http://127.0.0.1:1/v1'],
       '--base-url does not go with --queue',
     ],
-    ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
-    ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
-    [
-      'a metric of one prompt for both',
-      ['tune', '--metric', 'recall'],
-      '--metric: "recall" says nothing about plan-st',
-    ],
-    ['a metric of repeats', ['tune', '--metric', 'pass^2'], '--metric: "pass^2" is no metric'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
-    ['an option of the run at a worker', ['worker', ...queue, '--set', 'fillTokens=0'], "unknown option '--set'"],
-    ['a limit of the run at a worker', ['worker', ...queue, '--max-tools', '3'], "unknown option '--max-tools'"],
-    ['a name in place of a file', ['tune', '--prompt', 'select-tools=on'], 'The prompt file on can'],
+    ['a name in place of a file', ['tune', '--set', 'prompts.select-tools=no.md'], 'The prompt file no.md can'],
   ])('%s', async (_, words, message) => {
     expect(await refusalOf(words)).toContain(message);
   });

@@ -46,7 +46,7 @@ function aStoredModel(machine: string) {
 async function beginMachine(name: string, model: string) {
   const logger = { debug: () => undefined, warn: () => undefined };
   const context = { config: {}, logger, signal: undefined, stderr: { write: () => true } };
-  const suites = await loadSuites({ suite: [join(setup.folder, 'set')], strict: false }, context);
+  const suites = await loadSuites([join(setup.folder, 'set')], context);
   const catalogs = new Set(suites.map(({ catalog }) => catalog.fingerprint));
   const identity = {
     version: readVersion(),
@@ -68,7 +68,7 @@ describe('a run that names a model of the local store', () => {
     delete process.env.WINNOW_MODEL;
   });
   itWithRedis.each(['flag', 'environment'])(
-    named('is done by the workers that have its file, and no other, and holds the id of the file: by %s'),
+    named('is done by the workers that have its file, and no other: by %s'),
     async (place) => {
       const [one, two] = [aStoredModel('one'), aStoredModel('two')];
       expect(two.id).toBe(one.id);
@@ -81,7 +81,7 @@ describe('a run that names a model of the local store', () => {
       expect([run.exitCode, run.error]).toEqual([0, undefined]);
       expect([await setup.keys(), await setup.summary()]).toEqual([
         ALL_KEYS,
-        expect.objectContaining({ model: one.id }),
+        expect.objectContaining({ model: DEFAULT_MODEL.name }),
       ]);
       expect(machines[2]?.notices.join()).toContain(`model: "${DEFAULT_MODEL.name}" there, "of an endpoint" here`);
     },

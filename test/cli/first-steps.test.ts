@@ -115,7 +115,7 @@ describe('winnow doctor', () => {
     ['a policy that names no tool', { policy: 'slip.yaml' }, 'rules "slip": matches no tool. See: winnow policy check'],
     ['a store in no folder', { store: 'none/agents.db' }, 'none/agents.db is not there: make it'],
     ['a path that holds a key', { store: 'secret-key-123/agents.db' }, '/[masked]/agents.db is not there: make it'],
-    ['a module that is not there', { toolsModule: 'none.mjs' }, 'runnable tools: --tools-module: '],
+    ['a module that is not there', { toolsModule: 'none.mjs' }, 'runnable tools: toolsModule: '],
     ['a module for threads that is not there', { workerModule: 'none.mjs' }, 'workerModule: there is no file'],
     ['a prompt that is not there', { prompts: { 'rerank-tools': 'none.md' } }, 'other files: The prompt file '],
     ['synonyms that are not there', { synonyms: 'none.json' }, 'other files: The synonyms of '],

@@ -52,7 +52,14 @@ describePostgres('three servers on one PostgreSQL', (server) => {
     writeFileSync(at('tools.json'), JSON.stringify(TOOLS));
     writeFileSync(at('tools.mjs'), MODULE);
     writeFileSync(at('winnow.yaml'), 'sandbox: { timeoutMs: 120000 }\n');
-    const files = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), '--config', at('winnow.yaml')];
+    const files = [
+      '--catalog',
+      at('tools.json'),
+      '--set',
+      `toolsModule=${at('tools.mjs')}`,
+      '--config',
+      at('winnow.yaml'),
+    ];
     const store = ['--store', await server().createDatabase()];
     const [program = '', ...words] = [...COMMAND, 'serve', '--port', '0', '--json', ...NO_MODEL, ...files, ...store];
     const { NODE_OPTIONS: _, ...own } = process.env;

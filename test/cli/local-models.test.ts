@@ -72,7 +72,7 @@ describe('the weights of the local model', () => {
 it('a local runtime that is installed but does not run here is told, with why and what to do', async () => {
   const usual = open;
   open = () => Promise.reject(new Error('no binary for this processor'));
-  const words = ['select', 'x', '--catalog', at('tools.json'), '--model-file', at('own.gguf')];
+  const words = ['select', 'x', '--catalog', at('tools.json'), '--set', `model.file=${at('own.gguf')}`];
   const { exitCode, stdout, error } = await runHere(words);
   open = usual;
   expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });

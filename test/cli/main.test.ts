@@ -56,21 +56,15 @@ async function serve(script: ServerScript): Promise<{ server: ScriptedServer; wo
 }
 
 describe('the process', () => {
-  it('takes the request from stdin, what is known from flags, and prints the plan and nothing else on stdout', async () => {
+  it('takes the request as JSON from stdin, and prints the plan and nothing else on stdout', async () => {
     const { server, words } = await serve([answerJson(PLAN)]);
-    const history = join(folder, 'history.json');
-    await writeFile(history, JSON.stringify([{ role: 'user', content: 'earlier words' }]));
-    const known = [
-      '--history',
-      history,
-      '--entities',
-      '{"object":"盘石头"}',
-      '--intent',
-      'data_query',
-      '--today',
-      '2026-11-22',
-    ];
-    const outcome = await runCli(['plan', '-', ...words, ...known], { stdin: 'What is the level?\n' });
+    const stdin = JSON.stringify({
+      message: 'What is the level?',
+      history: [{ role: 'user', content: 'earlier words' }],
+      entities: { object: '盘石头' },
+      intent: 'data_query',
+    });
+    const outcome = await runCli(['plan', '-', ...words, '--today', '2026-11-22'], { stdin });
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
     expect(outcome.stdout).toContain('s2  read_level  after s1\n');
     expect(outcome.stdout).not.toContain('\u001b');

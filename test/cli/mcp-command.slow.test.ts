@@ -6,7 +6,14 @@ import { at, start, startModern } from './mcp-setup.js';
 it('winnow mcp asks the person at the client where the policy lets them decide', async () => {
   writeFileSync(at('self.yaml'), 'approvals: { self: ask }\n');
   writeFileSync(at('no-planner.yaml'), 'mcp: { planner: false }\n');
-  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--config', at('no-planner.yaml')];
+  const words = [
+    '--set',
+    `toolsModule=${at('tools.mjs')}`,
+    '--set',
+    `policy=${at('self.yaml')}`,
+    '--config',
+    at('no-planner.yaml'),
+  ];
   const questions: string[] = [];
   const { ask, names, log } = await start([...words, '--user', 'ann'], ({ message }) => {
     questions.push(message);
@@ -23,7 +30,14 @@ it('winnow mcp serves a client of 2026-07-28: a plan is run, and the person is a
   writeFileSync(at('self.yaml'), 'approvals: { self: ask }\n');
   writeFileSync(at('no-planner.yaml'), 'mcp: { planner: false }\n');
   const store = ['--store', at('modern.db')];
-  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--config', at('no-planner.yaml')];
+  const words = [
+    '--set',
+    `toolsModule=${at('tools.mjs')}`,
+    '--set',
+    `policy=${at('self.yaml')}`,
+    '--config',
+    at('no-planner.yaml'),
+  ];
   const questions: string[] = [];
   const { ask, list, client } = await startModern([...words, ...store, '--user', 'ann'], ({ message }) => {
     questions.push(message);

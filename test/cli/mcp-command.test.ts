@@ -22,7 +22,7 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   const store = ['--store', at('life.db')];
   const { ask, names, changed, client, errors, log } = await start([
     ...store,
-    ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
+    ...['--set', `toolsModule=${at('tools.mjs')}`, '--user', 'ann', '--role', 'dev', '--project', 'site'],
     ...['--base-url', model.baseUrl, '--model', 'scripted', '--config', at('mcp.yaml'), '--risk-ceiling', 'high'],
   ]);
   const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select', 'run'].map(

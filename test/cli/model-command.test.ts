@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { modelCommand } from '../../src/cli/commands/model.js';
-import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, type Setup, setUp } from '../core/model/store/store-setup.js';
+import { CONTENT, CONTENT_HASH, errorOf, fileHash, type Setup, setUp } from '../core/model/store/store-setup.js';
 import { type Printed, runHere } from './run-here.js';
 
 let setup: Setup;
@@ -39,29 +38,5 @@ describe('winnow model pull', () => {
 
   it('throws for an unknown name', async () => {
     expect((await errorOf(run('pull', 'large'))).code).toBe('not_found');
-  });
-});
-
-describe('winnow model list', () => {
-  it('shows what is here', async () => {
-    expect((await run('list')).stdout).toBe(`small                  180.0 kB  absent  Apache-2.0  ${setup.path}\n`);
-    await run('pull');
-    expect((await run('list')).stdout).toContain('present');
-  });
-
-  it('hashes what is here: a wrong file sets the exit code, and what to do is said', async () => {
-    await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'wrong'));
-    const { stdout, stderr, exitCode } = await run('list', '--json');
-    expect(JSON.parse(stdout)).toMatchObject([{ name: 'small', issue: expect.stringMatching(/^wrong checksum/u) }]);
-    expect(stderr).toContain('winnow model pull');
-    expect(exitCode).toBe(4);
-    await writeFile(setup.path, CONTENT);
-    expect(await run('list')).toMatchObject({ stdout: expect.stringContaining('present'), exitCode: 0 });
-    expect(setup.hub.requests).toEqual([]);
-  });
-
-  it('prints JSON', async () => {
-    const listed = JSON.parse((await run('list', '--json')).stdout);
-    expect(listed).toMatchObject([{ name: 'small', state: 'absent', path: join(setup.folder, FILE) }]);
   });
 });

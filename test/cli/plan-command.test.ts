@@ -76,16 +76,16 @@ describe('winnow plan', () => {
     await writeFile(config, `planningModel: { baseUrl: "${other.baseUrl}", name: large }\n`);
     const words = ['-c', config];
     const log = join(folder, 'calls.jsonl');
-    expect(await run('plan', ['level', ...words, '--call-log', log])).toContain('s1  find_station');
+    expect(await run('plan', ['level', ...words, '--set', `callLog=${log}`])).toContain('s1  find_station');
     expect(server?.requests).toEqual([]);
     expect(other.requests).toMatchObject([{ body: { model: 'large' } }]);
     expect(JSON.parse(await readFile(log, 'utf8'))).toMatchObject({ stage: 'planning', model: 'large' });
   });
 
-  it('hands on no more tools than the flag says, of a catalogue that is taken whole', async () => {
+  it('takes a request as JSON, which hands on no more tools than it says, of a catalogue that is taken whole', async () => {
     const tools = Array.from({ length: 10 }, (_, place) => ({ ...TOOLS[0], name: `tool_${place}` }));
     await writeFile(catalog, JSON.stringify(tools));
-    const words = ['x', '--max-tools', '3', '--json'];
+    const words = ['{"message": "x", "maxTools": 3}', '--json'];
     const chosen = { selected_tools: tools.slice(4).map(({ name }) => name), reason: 'r' };
     const selected = await run('select', words, [answerJson(chosen)]);
     expect(selectResultSchema.parse(JSON.parse(selected)).tools).toHaveLength(3);
@@ -99,13 +99,13 @@ describe('winnow plan', () => {
   it('uses the prompt file that is named', async () => {
     const prompt = join(folder, 'repair.md');
     await writeFile(prompt, '<!-- system -->\nMEND {{system}}\n<!-- user -->\n{{user}}{{answer}}{{issues}}\n');
-    await run('plan', ['x', '--prompt', `repair=${prompt}`], [answerJson({ kind: 'poem' }), answerJson(PLAN)]);
+    await run('plan', ['x', '--set', `prompts.repair=${prompt}`], [answerJson({ kind: 'poem' }), answerJson(PLAN)]);
     expect(JSON.stringify(server?.requests[1]?.body)).toContain('MEND You write a plan');
   });
 
   it('writes each call of the model to the call log', async () => {
     const log = join(folder, 'calls.jsonl');
-    await run('plan', ['x', '--call-log', log], [answerJson(PLAN)]);
+    await run('plan', ['x', '--set', `callLog=${log}`], [answerJson(PLAN)]);
     const lines = (await readFile(log, 'utf8')).trim().split('\n');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write' });
@@ -114,7 +114,9 @@ describe('winnow plan', () => {
   it('sends the key of the named variable, and tells it to nobody', async () => {
     process.env.WINNOW_TEST_KEY = 'secret-key-123';
     const refusal = fail(401, 'Incorrect API key provided: secret-key-123');
-    const error = await run('plan', ['level', '--api-key-env', 'WINNOW_TEST_KEY'], [refusal]).catch((thrown) => thrown);
+    const error = await run('plan', ['level', '--set', 'model.apiKeyEnv=WINNOW_TEST_KEY'], [refusal]).catch(
+      (thrown) => thrown,
+    );
     delete process.env.WINNOW_TEST_KEY;
     expect(server?.requests[0]?.headers.authorization).toBe('Bearer secret-key-123');
     expect(error).toMatchObject({ code: 'model_refused', message: expect.stringContaining('Incorrect API key') });
@@ -152,23 +154,17 @@ describe('winnow plan', () => {
 
   it.each<[string, string[], ErrorCode, string]>([
     ['an empty request', [' '], 'invalid_request', 'message: must not be empty'],
-    ['history of another form', ['x', '--history', 'fixtures/catalogs/assistant.json'], 'invalid_request', 'history'],
-    ['entities that are no object', ['x', '--entities', '[1]'], 'invalid_request', 'entities: '],
-    ['entities that are no JSON', ['x', '--entities', '{'], 'invalid_option', '--entities: not JSON'],
-    [
-      'a history file that is not there',
-      ['x', '--history', 'none.json'],
-      'invalid_option',
-      "--history: the file none.json can't be read",
-    ],
+    ['history of another form', ['{"message": "x", "history": [1]}'], 'invalid_request', 'history.0'],
+    ['entities that are no object', ['{"message": "x", "entities": [1]}'], 'invalid_request', 'entities: '],
+    ['a request that is no JSON', ['{"message": "x"'], 'invalid_option', 'The request is not JSON'],
     ['an option that does not exist', ['x', '--set', 'maxTool=3'], 'invalid_option', 'maxTool'],
     ['an option out of its bounds', ['x', '--set', 'maxTools=0'], 'invalid_option', 'maxTools: '],
     ['an option of another type', ['x', '--set', 'defaults=maybe'], 'invalid_option', 'defaults: '],
-    ['a prompt that does not exist', ['x', '--prompt', 'repairs=a.md'], 'prompt_invalid', 'no prompt "repairs"'],
-    ['a prompt file that is not there', ['x', '--prompt', 'repair=none.md'], 'prompt_invalid', 'none.md'],
+    ['a prompt that does not exist', ['x', '--set', 'prompts.repairs=a.md'], 'invalid_option', 'nearest: "repair"'],
+    ['a prompt file that is not there', ['x', '--set', 'prompts.repair=none.md'], 'prompt_invalid', 'none.md'],
     [
       'a variable for the key that is not set',
-      ['x', '--api-key-env', 'WINNOW_NO_SUCH_KEY'],
+      ['x', '--set', 'model.apiKeyEnv=WINNOW_NO_SUCH_KEY'],
       'invalid_option',
       'WINNOW_NO_SUCH_KEY',
     ],
@@ -180,9 +176,6 @@ describe('winnow plan', () => {
   });
 
   it.each([
-    ['--max-tools', '0'],
-    ['--max-tools', '2.5'],
-    ['--max-tools', 'many'],
     ['--today', 'tomorrow'],
     ['--set', 'answer'],
     ['--set', '=list'],

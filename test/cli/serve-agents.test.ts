@@ -169,12 +169,12 @@ it('says that nothing lasts where no store is named, and refuses what it can not
   for (const [flag, value, code] of [
     ['--store', 'mysql://host/name', 'invalid_option'],
     ['--store', at('none/agents.db'), 'store_failed'],
-    ['--policy', at('none.yaml'), 'invalid_option'],
-    ['--tools-module', at('none.mjs'), 'invalid_option'],
+    ['--set', `policy=${at('none.yaml')}`, 'invalid_option'],
+    ['--set', `toolsModule=${at('none.mjs')}`, 'invalid_option'],
     ['--host', '0.0.0.0', 'invalid_option'],
   ] as const) {
     const command = serveCommand({ logger: recordLog().logger }).exitOverride();
-    const words = ['--port', '0', '--example', ...model, flag, value];
+    const words = ['--port', '0', ...model, flag, value];
     await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ code });
   }
   expect(process.listenerCount('SIGTERM')).toBe(0);
@@ -199,7 +199,7 @@ describe('a catalogue that changes', () => {
   });
 
   const open = (...words: string[]) =>
-    serve(...NO_MODEL, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), ...words);
+    serve(...NO_MODEL, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`, ...words);
 
   async function openSession(server: Awaited<ReturnType<typeof serve>>) {
     const { id } = await server.ask('POST /v1/sessions', {});

@@ -92,7 +92,7 @@ it('warns of what in the policy has no effect, and only notes prose', async () =
   const tell = (level: string) => (_: unknown, message?: string) => void told.push(`${level} ${message}`);
   const logger = { debug: tell('debug'), info: tell('info'), warn: tell('warn') };
   const { weights } = agents.index.status();
-  reportAtStart({ agents, config: {}, policyPath: 'policy.yaml', weights }, logger);
+  reportAtStart({ agents, config: { policy: 'policy.yaml' }, weights }, logger);
   await agents.close();
   expect(told).toEqual([
     'warn rules "slip": matches no tool',
@@ -104,7 +104,7 @@ it('is warned of a policy that refuses nothing', async () => {
   const policy = fixedPolicy(createPolicy({ strict: false }));
   const agents = createAgents({ store: await openStore(), catalog: () => createCatalog([]), policy, executors: [] });
   const { logger, lines } = recordLog();
-  reportAtStart({ agents, config: {}, policyPath: undefined, weights: agents.index.status().weights }, logger);
+  reportAtStart({ agents, config: {}, weights: agents.index.status().weights }, logger);
   await agents.close();
   expect(lines()).toMatchObject([{ level: 'warn', msg: expect.stringContaining('the policy is not strict') }]);
 });

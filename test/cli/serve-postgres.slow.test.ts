@@ -16,7 +16,7 @@ describePostgres('winnow serve with PostgreSQL', (server) => {
 
   it('shares sessions, approvals, private tools and the audit, and keeps them', async () => {
     const store = ['--store', await server().createDatabase()];
-    const tools = ['--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs')];
+    const tools = ['--catalog', join(folder, 'tools.json'), '--set', `toolsModule=${join(folder, 'tools.mjs')}`];
     const open = () => serve(...NO_MODEL, ...store, ...tools, ...configured({ adaptation: { enabled: true } }));
     const [one, other] = [await open(), await open()];
     const { id } = await one.ask('POST /v1/sessions', {});

@@ -34,11 +34,14 @@ afterEach(async () => {
 });
 
 export async function serve(...words: string[]) {
+  const config = words.includes('--config') ? readFileSync(words[words.indexOf('--config') + 1] ?? '', 'utf8') : '';
+  const hasTools = words.includes('--catalog') || config.includes('catalog');
+  const tools = hasTools ? [] : ['--catalog', 'fixtures/catalogs/hydrology.json'];
   const stdout = new PassThrough();
   const log = recordLog();
   const done = serveCommand({ stdout, logger: log.logger })
     .exitOverride()
-    .parseAsync(['--port', '0', '--json', '--example', ...words], { from: 'user' });
+    .parseAsync(['--port', '0', '--json', ...tools, ...words], { from: 'user' });
   running.add(done);
   done.catch(() => {}).finally(() => running.delete(done));
   const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);

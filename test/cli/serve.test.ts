@@ -76,7 +76,7 @@ describe('winnow serve', () => {
     expect(stdout).toBe('');
     expect(error).toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(/^No tools are named\..*--catalog.*winnow\.yaml.*--example/u),
+      message: expect.stringMatching(/^No tools are named\..*--catalog.*winnow\.yaml/u),
     });
   });
 
@@ -281,7 +281,7 @@ describe('a second opinion on a search', () => {
     const model = await startModel(answerJson(opinion));
     expect(await searchWith(model)).toMatchObject({ ranked_by: 'rules', first: 'hose' });
     expect(modelsAsked(model)).toEqual([]);
-    const asked = await searchWith(model, ...ON, '--call-log', at('calls.jsonl'));
+    const asked = await searchWith(model, ...ON, '--set', `callLog=${at('calls.jsonl')}`);
     expect(asked).toMatchObject({ ranked_by: 'model', first: 'spade', confidence: 0.8 });
     expect(modelsAsked(model)).toEqual(['big']);
     expect(await readFile(at('calls.jsonl'), 'utf8')).toContain('"promptName":"rerank-tools"');

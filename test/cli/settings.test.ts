@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConfigFile } from '../../src/cli/config-file.js';
-import type { PlanningFlags } from '../../src/cli/flags.js';
+import type { ConfigFlags } from '../../src/cli/flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';
-import { readConfig } from '../../src/cli/read-config.js';
+import { readConfig, withFlags } from '../../src/cli/read-config.js';
 import { setUp } from '../../src/cli/set-up.js';
 import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -41,13 +41,15 @@ const writeConfig = async (text: string): Promise<string> => {
   await writeFile(path, text);
   return path;
 };
-const open = (flags: PlanningFlags) =>
+/** Of the model of selection. */
+const settingsOf = async (flags: ConfigFlags, file: ConfigFile) => modelSettings(await withFlags(file, flags));
+const open = (flags: ConfigFlags) =>
   setUp({ catalog: [join(folder, 'tools.json')], ...flags }, { stderr: process.stderr });
 
 describe('the model', () => {
   const FILE = 'model:\n  baseUrl: http://127.0.0.1:3/v1\n  name: of-file\n';
 
-  it.each<[string, PlanningFlags, Record<string, string>, string, string]>([
+  it.each<[string, ConfigFlags, Record<string, string>, string, string]>([
     ['the configuration file', {}, {}, FILE, 'of-file@http://127.0.0.1:3/v1'],
     [
       'the environment over the file',
@@ -80,40 +82,41 @@ describe('the model', () => {
   ])('comes from %s', async (_, flags, environment, file, id) => {
     Object.assign(process.env, environment);
     const setup = await open({ config: await writeConfig(file), ...flags });
-    const { baseUrl } = modelSettings(flags, setup.config);
+    const { baseUrl } = modelSettings(setup.config);
     expect(`${setup.model.id}@${baseUrl}`).toBe(id);
     await setup.close();
   });
 
-  it.each<[string, PlanningFlags, Record<string, string>]>([
+  it.each<[string, ConfigFlags, Record<string, string>]>([
     ['the environment, over an endpoint in the configuration file', {}, { WINNOW_MODEL_FILE: 'own.gguf' }],
     [
       'a flag, over an endpoint in the environment',
-      { modelFile: 'own.gguf' },
+      { set: { 'model.file': 'own.gguf' } },
       { WINNOW_BASE_URL: 'http://127.0.0.1:2/v1' },
     ],
-  ])('is a file of one’s own by %s', (_, flags, environment) => {
+  ])('is a file of one’s own by %s', async (_, flags, environment) => {
     Object.assign(process.env, environment);
-    expect(modelSettings(flags, { model: { baseUrl: 'http://127.0.0.1:3/v1' } })).toMatchObject({
+    expect(await settingsOf(flags, { model: { baseUrl: 'http://127.0.0.1:3/v1' } })).toMatchObject({
       modelFile: 'own.gguf',
       baseUrl: undefined,
     });
   });
 
-  it.each<[string, PlanningFlags, Record<string, string>, ConfigFile]>([
-    ['flags', { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', modelFile: 'own.gguf' }, {}, {}],
+  it.each<[string, ConfigFlags, Record<string, string>, ConfigFile]>([
+    ['flags', { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', set: { 'model.file': 'o' } }, {}, {}],
     ['the environment', { model: 'm' }, { WINNOW_BASE_URL: 'http://a.example/v1', WINNOW_MODEL_FILE: 'o' }, {}],
     ['the file', {}, {}, { model: { baseUrl: 'http://127.0.0.1:3/v1', name: 'm', file: 'own.gguf' } }],
     ['its block for planning', {}, {}, { planningModel: { baseUrl: 'http://127.0.0.1:4/v1', name: 'm', file: 'o' } }],
-  ])('is not both, an endpoint and a file: in %s', (_, flags, environment, config) => {
+  ])('is not both, an endpoint and a file: in %s', async (_, flags, environment, file) => {
     Object.assign(process.env, environment);
-    const read = () => planningModelSettings(config, modelSettings(flags, config));
+    const config = await withFlags(file, flags);
+    const read = () => planningModelSettings(config, modelSettings(config));
     expect(read).toThrow(/endpoint and a file/u);
   });
 
-  it('of the environment takes the place of both in the file', () => {
+  it('of the environment takes the place of both in the file', async () => {
     process.env.WINNOW_BASE_URL = 'http://127.0.0.1:2/v1';
-    const { baseUrl, modelFile } = modelSettings({ model: 'm' }, { model: { file: 'own.gguf' } });
+    const { baseUrl, modelFile } = await settingsOf({ model: 'm' }, { model: { file: 'own.gguf' } });
     expect([baseUrl, modelFile]).toEqual(['http://127.0.0.1:2/v1', undefined]);
   });
 
@@ -140,7 +143,7 @@ describe('a block of the file', () => {
         '  extraBody: { seed: 1 }',
       ].join('\n'),
     );
-    expect(modelSettings({}, await readConfig({ config }))).toEqual({
+    expect(modelSettings(await readConfig({ config }))).toEqual({
       ...{ baseUrl: 'http://127.0.0.1:3/v1', model: 'm', apiKey: undefined, callTimeoutMs: 1000 },
       ...{ temperature: 0.5, maxRetries: 0, retryDelayMs: 10, logprobs: true, extraBody: { seed: 1 } },
       headers: { 'x-team': 'blue', 'api-key': 's3' },
@@ -155,14 +158,14 @@ describe('a block of the file', () => {
 
 describe('the options of the planner', () => {
   const remote = { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' };
-  const modeOf = async (flags: PlanningFlags, file: string) => {
+  const modeOf = async (flags: ConfigFlags, file: string) => {
     const setup = await open({ ...remote, config: await writeConfig(file), ...flags });
     const { mode, tools } = await setup.planner.select({ message: 'do things' });
     await setup.close();
     return `${mode} ${tools.length}`;
   };
 
-  it.each<[string, PlanningFlags, string, string]>([
+  it.each<[string, ConfigFlags, string, string]>([
     ['the file', {}, 'options:\n  passthroughTools: 20\n', 'passthrough 20'],
     ['a flag over the file', { set: { passthroughTools: 30 } }, 'options:\n  passthroughTools: 0\n', 'passthrough 20'],
     ['a flag beside the file', { set: { passthroughTools: 20 } }, 'options:\n  maxTools: 3\n', 'passthrough 20'],
@@ -236,7 +239,7 @@ describe('the log level', () => {
 describe('the key of the endpoint', () => {
   const FILE = { model: { baseUrl: 'http://127.0.0.1:3/v1', name: 'm', apiKeyEnv: 'WINNOW_TEST_KEY' } };
 
-  it.each<[string, PlanningFlags, Record<string, string>, string | undefined]>([
+  it.each<[string, ConfigFlags, Record<string, string>, string | undefined]>([
     ['the variable that the file names', {}, { WINNOW_TEST_KEY: 'of-file' }, 'of-file'],
     ['the environment over the file', {}, { WINNOW_API_KEY: 'of-environment', WINNOW_TEST_KEY: 'f' }, 'of-environment'],
     [
@@ -247,7 +250,7 @@ describe('the key of the endpoint', () => {
     ],
     [
       'the variable that a flag names, over both',
-      { apiKeyEnv: 'WINNOW_BASE_URL' },
+      { set: { 'model.apiKeyEnv': 'WINNOW_BASE_URL' } },
       { WINNOW_API_KEY: 'e', WINNOW_TEST_KEY: 'f', WINNOW_BASE_URL: 'http://127.0.0.1:2/v1' },
       'http://127.0.0.1:2/v1',
     ],
@@ -263,47 +266,50 @@ describe('the key of the endpoint', () => {
       { WINNOW_BASE_URL: 'http://127.0.0.1:9/v1', WINNOW_TEST_KEY: 'f' },
       undefined,
     ],
-    ['none for a local model, whatever the file names', { modelFile: 'own.gguf' }, {}, undefined],
-  ])('is %s', (_, flags, environment, key) => {
+    ['none for a local model, whatever the file names', { set: { 'model.file': 'own.gguf' } }, {}, undefined],
+  ])('is %s', async (_, flags, environment, key) => {
     Object.assign(process.env, environment);
-    expect(modelSettings(flags, FILE).apiKey).toBe(key);
+    expect((await settingsOf(flags, FILE)).apiKey).toBe(key);
   });
 
-  it.each<[string, PlanningFlags]>([
+  it.each<[string, ConfigFlags]>([
     ['model.apiKeyEnv: the environment variable WINNOW_TEST_KEY', {}],
-    ['--api-key-env: the environment variable WINNOW_NO_SUCH_KEY', { apiKeyEnv: 'WINNOW_NO_SUCH_KEY' }],
-  ])('is missed with the place that names it: %s', (message, flags) => {
-    expect(() => modelSettings(flags, FILE)).toThrow(`${message} is not set.`);
+    [
+      'model.apiKeyEnv: the environment variable WINNOW_NO_SUCH_KEY',
+      { set: { 'model.apiKeyEnv': 'WINNOW_NO_SUCH_KEY' } },
+    ],
+  ])('is missed with the place that names it: %s', async (message, flags) => {
+    await expect(settingsOf(flags, FILE)).rejects.toThrow(`${message} is not set.`);
   });
 });
 
 describe("a key of OpenAI's without an endpoint", () => {
   const THEIRS = { baseUrl: 'https://api.openai.com/v1', apiKey: 'sk-theirs' };
 
-  it.each<[string, PlanningFlags, ConfigFile, object]>([
+  it.each<[string, ConfigFlags, ConfigFile, object]>([
     ['means their address for a model of theirs', { model: 'gpt-4o-mini' }, {}, { ...THEIRS, model: 'gpt-4o-mini' }],
     ['means it for the model of the file', {}, { model: { name: 'gpt-4o' } }, { ...THEIRS, model: 'gpt-4o' }],
     ['means nothing without a model', {}, {}, { baseUrl: undefined }],
     ['means nothing for a model of the store', { model: DEFAULT_MODEL.name }, {}, { baseUrl: undefined }],
-    ['means nothing for a file', { model: 'mine', modelFile: 'own.gguf' }, {}, { baseUrl: undefined }],
+    ['means nothing for a file', { model: 'mine', set: { 'model.file': 'own.gguf' } }, {}, { baseUrl: undefined }],
     [
       'goes to no other endpoint',
       { model: 'gpt-4o-mini', baseUrl: 'http://127.0.0.1:3/v1' },
       {},
       { baseUrl: 'http://127.0.0.1:3/v1', apiKey: undefined },
     ],
-  ])('%s', (_, flags, file, expected) => {
+  ])('%s', async (_, flags, file, expected) => {
     process.env.OPENAI_API_KEY = 'sk-theirs';
-    expect(modelSettings(flags, file)).toMatchObject(expected);
+    expect(await settingsOf(flags, file)).toMatchObject(expected);
   });
 });
 
 it('knows every configured secret: each key, and each variable of a header', () => {
   Object.assign(process.env, { WINNOW_API_KEY: 'key-1', WINNOW_TEST_KEY: 'key-2', WINNOW_MODEL: 'no key' });
   const headers = { 'x-team': 'blue', authorization: 'Bearer ${WINNOW_TEST_KEY}' };
-  expect(configuredSecrets({}, {})).toEqual(['key-1']);
-  expect(configuredSecrets({}, { rerank: { model: { headers } } })).toEqual(['key-1', 'key-2']);
-  expect(configuredSecrets({}, { planningModel: { apiKeyEnv: 'WINNOW_TEST_KEY' } })).toEqual(['key-1', 'key-2']);
+  expect(configuredSecrets({})).toEqual(['key-1']);
+  expect(configuredSecrets({ rerank: { model: { headers } } })).toEqual(['key-1', 'key-2']);
+  expect(configuredSecrets({ planningModel: { apiKeyEnv: 'WINNOW_TEST_KEY' } })).toEqual(['key-1', 'key-2']);
 });
 
 describe('the model of planning', () => {

@@ -20,7 +20,7 @@ const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--catalog', 'fixtures/catalogs
 
 describe('without the package', () => {
   it.each([
-    ['eval', ['--cases', 'fixtures/cases/hydrology.jsonl', '--limit', '1']],
+    ['eval', ['--suite', 'fixtures/hydrology', '--limit', '1']],
     ['worker', ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']],
   ])('bullmq, winnow %s --queue says how to install it', async (name, words) => {
     const out = name === 'eval' ? ['--out', join(temporaryFolder(), 'run')] : [];
@@ -100,7 +100,7 @@ describe('the local runtime', () => {
     it('who asks for the local model is told what is missing, and what to do', async () => {
       const file = join(folder, 'own.gguf');
       await writeFile(file, '');
-      const { exitCode, stdout, error } = await run('--model-file', file);
+      const { exitCode, stdout, error } = await run('--set', `model.file=${file}`);
       expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
       expect(String(error)).toContain('The local runtime (package node-llama-cpp) is not installed here.');
       expect(String(error)).toContain('--base-url URL --model NAME');

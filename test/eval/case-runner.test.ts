@@ -22,10 +22,8 @@ import { aModel, aRunner, catalog, EXPECTED, JUDGING, PLAN, SELECTED, TOOLS } fr
 import { aCase, aRecord, aStart, inRun, keysIn } from './setup.js';
 
 describe('one case', () => {
-  it('becomes a record with what the model saw and said, how it was judged and what it cost', async () => {
-    const { run, prompts } = aRunner(aModel(), {
-      prices: { currency: 'USD', costOf: ({ selection, planning }) => selection.calls + planning.calls },
-    });
+  it('becomes a record with what the model saw and said, and how it was judged', async () => {
+    const { run, prompts } = aRunner(aModel());
     const record = await run({ case: aCase({ expected: EXPECTED, tags: ['t'], lang: 'en' }), repeat: 0 });
     expect(record).toMatchObject({
       id: 'c1',
@@ -40,7 +38,6 @@ describe('one case', () => {
       scores: { right: 1, recall: 1, nodeF1: 1 },
       comparison: { steps: [{ expected: 0, got: 0, arguments: { name: 'same' } }] },
       usage: { selection: { calls: 1 }, planning: { calls: 1 } },
-      cost: 2,
     });
     expect(record).not.toHaveProperty('cause');
     expect(record.usage.schemaTokens.loaded).toBeGreaterThan(0);
@@ -105,12 +102,11 @@ describe('one case', () => {
   });
 
   it.each([
-    ['', false, false, 0],
-    [', unless the case says that it does not', true, false, 1],
-    [', unless the run says that it does not', false, true, 1],
-  ])('counts upper and lower case%s', async (_, ofCase, ofRun, right) => {
+    ['', false, 0],
+    [', unless the case says that it does not', true, 1],
+  ])('counts upper and lower case%s', async (_, ofCase, right) => {
     const loud = { ...PLAN, steps: [{ id: 's1', tool: 'find_station', arguments: { name: 'LAKE' } }] };
-    const { run } = aRunner(aModel(undefined, JSON.stringify(loud)), { ignoreCase: ofRun });
+    const { run } = aRunner(aModel(undefined, JSON.stringify(loud)));
     const record = await run({ case: aCase({ expected: EXPECTED, ignoreCase: ofCase }), repeat: 0 });
     expect(record.scores).toMatchObject({ right, argumentValueF1: right });
   });
@@ -238,7 +234,7 @@ describe('settings of a run that goes on', () => {
   const kept = { model: 'm', filter: { limit: 1 } };
 
   it('are the same, or each that differs is named with its path', () => {
-    refuseOtherSettings('run', kept, { filter: { limit: 1 }, model: 'm' });
+    refuseOtherSettings(kept, { filter: { limit: 1 }, model: 'm' });
     expect(differencesOf(kept, { model: 'm', filter: { limit: 2, seed: 1 } })).toEqual([
       'filter.limit: 1 there, 2 here',
       'filter.seed: nothing there, 1 here',
@@ -247,8 +243,8 @@ describe('settings of a run that goes on', () => {
     expect(differencesOf({ sets: [long, { tags: ['a', 'b'] }] }, { sets: [long, { tags: ['a', 'c'] }] })).toEqual([
       'sets.1.tags.1: "b" there, "c" here',
     ]);
-    expect(() => refuseOtherSettings('tuning', kept, { ...kept, model: 'n' })).toThrow(
-      `The tuning can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
+    expect(() => refuseOtherSettings(kept, { ...kept, model: 'n' })).toThrow(
+      `The run can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
     );
   });
 });

@@ -255,22 +255,6 @@ describe('the source of cases', () => {
       ]);
     });
 
-    it('are told of once, where steps name arguments that their tools lack', async () => {
-      const step = (tool: string, ...names: string[]) => ({
-        expectedSteps: [{ tool, arguments: Object.fromEntries(names.map((name) => [name, 1])) }],
-      });
-      const lines = [
-        aLine('c1', step('a', 'x', 'own')),
-        aLine('c2', { expectedTools: ['open'], ...step('open', 'x', 'more') }),
-        aLine('c3', { expectedTools: ['gone'], ...step('gone', 'x') }),
-      ];
-      expect(await noticesOf(lines)).toEqual(['set.jsonl:3 expectedTools: "gone" is no tool of the catalogue "tools"']);
-      const wrong = [aLine('c1', step('a', 'x', 'y')), aLine('c2', step('a', 'z'))];
-      const first = 'set.jsonl:1 expectedSteps.0.arguments.y is no argument of its tool';
-      expect(await noticesOf(wrong.slice(0, 1))).toEqual([`${first}; such names in the file: 1`]);
-      expect(await noticesOf(wrong)).toEqual([`${first}; such names in the file: 2`]);
-    });
-
     it('have a hash that changes with any line', async () => {
       const hashOf = async (lines: string[]) => (await openCases([aSuite('set', lines)], { seed: 1 })).hashes.set;
       expect(await hashOf([aLine('c1')])).toBe(await hashOf([aLine('c1')]));

@@ -1,15 +1,13 @@
-/** What evaluation keeps: runs, the cache of answers, the history. */
+/** What evaluation keeps: runs, the cache of answers. */
 
-import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { renderHistory } from '../../src/cli/render-comparison.js';
 import type { CompletionRequest, Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/eval/answer-cache.js';
-import { openRunStore, readHistory, readSummary, runFile, withRun } from '../../src/eval/run-store.js';
+import { openRunStore, readSummary, runFile, withRun } from '../../src/eval/run-store.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { anError, aRecord, aRun, type aStart, inRun, keysIn } from './setup.js';
+import { anError, aRecord, aRun, inRun, keysIn } from './setup.js';
 
 describe('the store of a run', () => {
   it('knows what is done when it is opened again, and gives back the records as they were', async () => {
@@ -103,43 +101,6 @@ describe('the summary of a run', () => {
     const { path: other, summary } = await aRun([aRecord()]);
     await withRun(other, (store) => store.saveSummary(Object.assign({ ...summary }, { format: 2 })));
     await expect(readSummary(other)).rejects.toThrow('another version of Winnow wrote it');
-  });
-});
-
-describe('the history', () => {
-  const put = async (folder: string, name: string, more: Parameters<typeof aStart>[0]) => {
-    const { path } = await aRun([aRecord()], { ...more, name });
-    renameSync(path, join(folder, name));
-  };
-
-  it('holds runs of the same cases together, oldest first, and says what it can not read', async () => {
-    const folder = temporaryFolder();
-    const suite = { name: 'other', catalog: 'tools', tools: 3, caseHash: 'ee' };
-    await put(folder, 'b', { startedAt: '2026-11-22T09:00:00.000Z' });
-    await put(folder, 'a', { startedAt: '2026-11-22T10:00:00.000Z' });
-    await put(folder, 'c', { suites: [suite] });
-    mkdirSync(join(folder, 'no-run'));
-    mkdirSync(join(folder, 'broken'));
-    writeFileSync(runFile(join(folder, 'broken')), 'no database, but long enough to look at'.repeat(100));
-    const { groups, unreadable } = await readHistory(folder);
-    expect(groups.map(({ suites, runs }) => [suites, runs.map(({ summary }) => summary.name)])).toEqual([
-      ['set', ['b', 'a']],
-      ['other', ['c']],
-    ]);
-    expect(unreadable).toEqual([expect.stringContaining('broken')]);
-  });
-
-  it('counts what a run has done that was killed before its summary said so', async () => {
-    const folder = temporaryFolder();
-    await put(folder, 'killed', { planned: 97, cases: 97 });
-    await inRun(join(folder, 'killed'), (store) => store.keep([aRecord({ id: 'x' }), aRecord({ id: 'y' })]));
-    const { groups } = await readHistory(folder);
-    expect(groups[0]?.runs[0]).toMatchObject({ done: 3, summary: { counts: { done: 1 } } });
-    expect(renderHistory({ groups, unreadable: [] })).toContain(' 3 of 97');
-  });
-
-  it('of a folder that is not there is an error', async () => {
-    await expect(readHistory('none')).rejects.toThrow('There is no folder of runs at none');
   });
 });
 

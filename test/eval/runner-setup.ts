@@ -43,7 +43,6 @@ export const JUDGING: Omit<CaseRunnerOptions, 'suites'> = {
   maxTools: 8,
   seed: 1,
   today: '2026-11-22',
-  ignoreCase: false,
 };
 
 export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cached?: boolean; maxTools?: number } = {}) {

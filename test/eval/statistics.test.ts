@@ -248,9 +248,9 @@ describe('the metrics of a run', () => {
       planning: { calls: 2, read: 200, cached: 25, written: 30 },
       schemaTokens: { all: 1_000, loaded: 80 },
     };
-    const { metric } = tallied([aRecord({ usage, cost: 0.5 })]);
-    const names = ['tokens.read', 'tokens.cached', 'tokens.written', 'cost'];
-    expect(names.map((name) => metric(name)?.mean)).toEqual([300, 75, 40, 0.5]);
+    const { metric } = tallied([aRecord({ usage })]);
+    const names = ['tokens.read', 'tokens.cached', 'tokens.written'];
+    expect(names.map((name) => metric(name)?.mean)).toEqual([300, 75, 40]);
   });
 
   it('leave the time of remembered answers out', () => {

@@ -78,7 +78,7 @@ testOrSkip('a plan is done once, whatever happens to its workers', whyNoRedis(),
   const runs = (name: string) => until(() => ran().includes(name));
   const letEnd = (name: string) => writeFileSync(join(folder, `let ${name}`), '');
   const model = await startScriptedServer([answerJson(PLAN)]);
-  const files = ['--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs')];
+  const files = ['--catalog', join(folder, 'tools.json'), '--set', `toolsModule=${join(folder, 'tools.mjs')}`];
   const settings = configured({ sandbox: { timeoutMs: 100_000 } });
   const winnow = await serve('--base-url', model.baseUrl, '--model', 'm', ...settings, ...files);
   redis = await startRedis();

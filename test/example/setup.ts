@@ -27,7 +27,7 @@ export function serveTools(...words: string[]) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'tools.json'), JSON.stringify(TOOLS));
   writeFileSync(join(folder, 'tools.mjs'), MODULE);
-  return serve(...words, '--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs'));
+  return serve(...words, '--catalog', join(folder, 'tools.json'), '--set', `toolsModule=${join(folder, 'tools.mjs')}`);
 }
 
 /** An answer of OpenAI's Chat API. */

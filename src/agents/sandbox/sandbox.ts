@@ -73,7 +73,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (!executor)
       return fail(
         'not_runnable',
-        `No executor can run ${tool.name}, whose toolType is ${tool.toolType}. Functions run builtin tools alone: give them by --tools-module or toolsModule.`,
+        `No executor can run ${tool.name}, whose toolType is ${tool.toolType}. Functions run builtin tools alone: give them by toolsModule in winnow.yaml.`,
       );
     const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
     const prepared = prepareArguments(tool, call.arguments);

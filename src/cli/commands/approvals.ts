@@ -1,14 +1,13 @@
 /** `winnow approvals`: a person lists the approvals that agents wait for, and decides. */
 import type { Command } from 'commander';
-import type { Approval, ApprovalOutput } from '../../agents/records.js';
-import type { Router } from '../../agents/router.js';
+import type { Approval } from '../../agents/records.js';
 import { ERROR_TABLE } from '../../core/errors.js';
 import { choice, command, type FlagsOf, group, required, text, toggle, valued } from '../command.js';
-import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, POLICY, STORE, USER, wholeNumber } from '../flags.js';
+import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER, wholeNumber } from '../flags.js';
 import { parseArguments } from '../input.js';
 import { print, printableLine } from '../output.js';
 
-const LOOK = { ...CONFIG, ...STORE, ...POLICY, ...JSON_OUTPUT };
+const LOOK = { ...CONFIG, ...STORE, ...JSON_OUTPUT };
 const LIST = {
   ...LOOK,
   ...USER,
@@ -62,11 +61,9 @@ export function approvalsCommand(): Command {
 async function listApprovals(_: string[], flags: FlagsOf<typeof LIST>): Promise<void> {
   const { withStoredAgents } = await import('../agents-setup.js');
   const { state, user, limit } = flags;
-  const { approvals, texts } = await withStoredAgents(flags, async ({ router }) => {
-    const listed = await router.approvals.list({ state, user, limit });
-    return { approvals: listed, texts: await Promise.all(listed.map((one) => describeApproval(one, router))) };
-  });
-  print(flags, { value: approvals, text: texts.length === 0 ? 'no approvals' : texts.join('\n\n') });
+  const approvals = await withStoredAgents(flags, ({ router }) => router.approvals.list({ state, user, limit }));
+  const texts = await Promise.all(approvals.map(renderApproval));
+  print(flags, { value: approvals, text: texts.join('\n\n') || 'no approvals' });
 }
 
 async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeof GRANT>): Promise<void> {
@@ -77,63 +74,36 @@ async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeo
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
   const edited = flags.arguments === undefined ? {} : { arguments: parseArguments(flags.arguments) };
   const granting = { ...input, ...edited, grant: flags.forSession ? ('session' as const) : ('once' as const) };
-  const { outcome, shown } = await withStoredAgents(
+  const outcome = await withStoredAgents(
     flags,
-    async ({ router }) => {
-      const { approvals } = router;
-      const decided =
-        verb === 'grant'
-          ? await approvals.grant(id, granting, 'terminal')
-          : await approvals.refuse(id, input, 'terminal');
-      return describeOutcome(decided, router);
-    },
+    ({ router: { approvals } }) =>
+      verb === 'grant' ? approvals.grant(id, granting, 'terminal') : approvals.refuse(id, input, 'terminal'),
     { needsTools: flags.arguments !== undefined },
   );
+  const shown = outcome.ok
+    ? await renderApproval(outcome.approval)
+    : `${outcome.code}: ${outcome.reason}\n${outcome.next}`;
   const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';
-  const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
+  const advice = isOfOther && flags.set?.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
   print(flags, { value: outcome, text: shown + advice });
   if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
 }
 
-const POLICY_ADVICE = '\nIf the server has a policy, name it here: --policy FILE, or its --config.';
+const POLICY_ADVICE = '\nIf the server has a policy, name it here: --set policy=FILE, or its --config.';
 
-type Trail = Pick<Router, 'audit'>;
-
-async function describeOutcome(outcome: ApprovalOutput, trail: Trail) {
-  if (!outcome.ok) return { outcome, shown: `${outcome.code}: ${outcome.reason}\n${outcome.next}` };
-  return { outcome, shown: await describeApproval(outcome.approval, trail) };
-}
-
-async function describeApproval(approval: Approval, trail: Trail): Promise<string> {
+/** The reason is that of the one who decided, else that of the policy for asking. */
+async function renderApproval(approval: Approval): Promise<string> {
   const { renderArguments } = await import('../render-result.js');
   const { renderReview } = await import('../../agents/approvals/render-review.js');
-  const isOfGate = approval.decidedBy === undefined || approval.reason === (await reasonOfGate(approval, trail));
-  const { tool, arguments: given, sources } = approval;
+  const { id, state, expiresAt, decidedBy, tool, arguments: given, sources, user, reason } = approval;
   const call = sources
     ? [printableLine(tool), ...renderArguments(approval)]
     : [printableLine(`${tool} ${JSON.stringify(given)}`)];
-  return renderApproval(approval, [...call, ...renderReview(approval).map(printableLine)], isOfGate);
-}
-
-const MOST_ENTRIES = 1_000;
-
-/** The gate's reason for asking, from the audit trail. A decision without a reason keeps that of the gate. */
-async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail: Trail): Promise<string | undefined> {
-  const query = { session, tool, event: 'approval_requested', since: requestedAt, limit: MOST_ENTRIES } as const;
-  return (await trail.audit(query)).find(({ approval }) => approval === id)?.reason;
-}
-
-function renderApproval(approval: Approval, call: readonly string[], isOfGate: boolean): string {
-  const { id, state, expiresAt } = approval;
-  const [user, reason] = [approval.user, approval.reason].map(printableLine);
-  const decidedBy = approval.decidedBy && printableLine(approval.decidedBy);
   // A used or expired approval was granted before.
   const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
-  const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;
+  const facts = [...renderReview(approval), `asked by ${user}`, `reason: ${reason}`, `until ${expiresAt}`];
   return [
-    isOfGate ? `${id}  ${head}` : `${id}  ${head}: ${reason}`,
-    ...call.map((line) => `  ${line}`),
-    isOfGate ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
-    `  until ${expiresAt}`,
+    `${id}  ${decidedBy === undefined ? state : printableLine(`${verb} by ${decidedBy}`)}`,
+    ...[...call, ...facts.map(printableLine)].map((line) => `  ${line}`),
   ].join('\n');
 }

@@ -1,10 +1,10 @@
-/** `winnow config`: lists the keys of the configuration file, checks a file, and shows the effective values without secrets. */
+/** `winnow config`: lists the keys of the configuration file, and checks and shows the effective values without secrets. */
 import type { Command } from 'commander';
 import { command, group, toggle } from '../command.js';
-import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
 import { colours, print } from '../output.js';
 
-const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
+const FLAGS = { ...PLANNING, ...STORE, ...JSON_OUTPUT };
 
 /** The parts of a JSON Schema that are shown. */
 interface Shape {
@@ -26,22 +26,11 @@ interface OptionRow {
 }
 
 export function configCommand(): Command {
-  return group('config', 'the configuration file: its keys, a check, and what holds', 'winnow config check', [
+  return group('config', 'the configuration file: its keys, and what holds', 'winnow config print', [
     keysCommand(),
     command({
-      name: 'check',
-      about: 'is the file usable, with its policy, and are the secrets set? It asks no server: winnow doctor does',
-      flags: FLAGS,
-      examples: ['winnow config check', 'winnow config check -c winnow.yaml'],
-      async run(_, flags) {
-        const { readEffective } = await import('../effective-config.js');
-        const { file } = await readEffective(flags);
-        print(flags, { value: { ok: true, file }, text: `ok: ${file ?? 'no file, defaults hold'}` });
-      },
-    }),
-    command({
       name: 'print',
-      about: 'what holds: flags over environment over file over defaults, as YAML; secrets are masked',
+      about: 'checks and shows what holds: flags over environment over file over defaults, as YAML; secrets are masked',
       flags: FLAGS,
       examples: ['winnow config print -c winnow.yaml', 'winnow config print --store agents.db --json'],
       async run(_, flags) {
@@ -59,28 +48,16 @@ function keysCommand(): Command {
     name: 'keys',
     words: '[word]',
     about: 'all keys with type, default and unit; a word shows those that have it',
-    flags: { ...JSON_OUTPUT, jsonSchema: toggle('--json-schema', 'the JSON Schema of the file, for editors') },
-    examples: [
-      'winnow config keys',
-      'winnow config keys sandbox',
-      'winnow config keys --json-schema > winnow.schema.json',
-    ],
+    flags: { json: toggle('--json', 'print the JSON Schema of the file, for editors') },
+    examples: ['winnow config keys', 'winnow config keys sandbox', 'winnow config keys --json > winnow.schema.json'],
     async run([word = ''], flags) {
       const { configJsonSchema } = await import('../config-file.js');
       const schema = await configJsonSchema();
-      if (flags.jsonSchema) return print({ json: true }, { value: schema, text: '' });
-      const all = rowsOf(schema as Shape);
-      const rows = all.filter((row) => JSON.stringify(row).includes(word));
-      const text = rows.map(renderRow).join('\n') || `no key has "${word}"${await nearKeys(word, all)}`;
-      print(flags, { value: rows, text });
+      const rows = rowsOf(schema as Shape).filter((row) => JSON.stringify(row).includes(word));
+      const text = rows.map(renderRow).join('\n') || `no key has "${word}"`;
+      print(flags, { value: schema, text });
     },
   });
-}
-
-/** Compares both whole keys and their parts with the mistyped word. */
-async function nearKeys(word: string, rows: readonly OptionRow[]): Promise<string> {
-  const { nearHint } = await import('../../core/nearest-name.js');
-  return nearHint(word, [...new Set(rows.flatMap(({ key }) => [key, ...key.split(/[.[\]]+/u)]))]);
 }
 
 /** A row for each key of a group; a key without a description has that of its group. */

@@ -4,11 +4,11 @@ import type { Command } from 'commander';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf } from '../command.js';
 import type { ConfigFile } from '../config-file.js';
-import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
 import { colours, counted, print, printableLine } from '../output.js';
 
-const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
+const FLAGS = { ...PLANNING, ...STORE, ...JSON_OUTPUT };
 type Flags = FlagsOf<typeof FLAGS>;
 
 interface Finding {
@@ -45,21 +45,21 @@ async function examine(flags: Flags): Promise<Finding[]> {
     config = await readConfig(flags);
     return configPathOf(flags) ?? 'no file: defaults, flags and environment. Write one with: winnow init';
   });
-  const mask = await createMask(flags, config);
+  const mask = await createMask(config);
   if (!whole.ok) return [{ ...whole, text: mask(whole.text) }];
   const opened: LoadedTools[] = [];
   const sources = await tryPart('sources', async () => {
-    const tools = await loadSources(flags, config);
+    const tools = await loadSources(config);
     opened.push(tools);
     return renderSources(tools);
   });
   const findings = [
-    ...[whole, sources, await tryPart('policy', () => tryPolicy(flags, config, opened[0]))],
-    ...(await Promise.all(opened.map((tools) => tryPart('runnable tools', () => tryExecutors(flags, config, tools))))),
-    await tryPart('other files', async () => (await import('../effective-config.js')).readOwnFiles(flags, config)),
-    await tryPart('store', () => tryStore(flags, config)),
+    ...[whole, sources, await tryPart('policy', () => tryPolicy(config, opened[0]))],
+    ...(await Promise.all(opened.map((tools) => tryPart('runnable tools', () => tryExecutors(config, tools))))),
+    await tryPart('other files', async () => (await import('../effective-config.js')).readOwnFiles(config)),
+    await tryPart('store', () => tryStore(config)),
     await tryPart('who may ask', () => tryAuth(config)),
-    ...(await tryModels(flags, config)),
+    ...(await tryModels(config)),
   ];
   return findings.map((one) => ({ ...one, text: mask(one.text) }));
 }
@@ -74,10 +74,10 @@ async function tryPart(part: string, work: () => Promise<string>): Promise<Findi
 
 const wrong = (message: string) => new WinnowError('invalid_option', message);
 
-async function loadSources(flags: Flags, config: ConfigFile): Promise<LoadedTools> {
+async function loadSources(config: ConfigFile): Promise<LoadedTools> {
   const { loadTools, requireSources } = await import('../load-tools.js');
-  requireSources(flags, config);
-  const loaded = await loadTools(flags, config, { isLenient: true });
+  requireSources(config);
+  const loaded = await loadTools(config, { isLenient: true });
   const { failures, catalog } = loaded.loaded;
   if (failures.length > 0) throw wrong(failures.map(({ error }) => error.message).join(' '));
   if (catalog.tools.length === 0) throw wrong('The sources hold no usable tool. See why with: winnow tools check');
@@ -90,23 +90,22 @@ function renderSources({ loaded, sources }: LoadedTools): string {
   return `${counted(loaded.catalog.tools.length, 'tool')} of ${counted(sources.length, 'source')}${more}`;
 }
 
-async function tryPolicy(flags: Flags, config: ConfigFile, tools: LoadedTools | undefined): Promise<string> {
+async function tryPolicy(config: ConfigFile, tools: LoadedTools | undefined): Promise<string> {
   const { openPolicy } = await import('../agents-setup.js');
   const { findPolicyNotes } = await import('./policy.js');
-  const path = flags.policy ?? config.policy;
-  const policy = (await openPolicy(path)).current();
+  const policy = (await openPolicy(config.policy)).current();
   const notes = tools ? await findPolicyNotes(policy, config, tools.loaded.catalog.tools) : [];
   const problems = notes.filter(({ level }) => level === 'problem').map(({ message }) => message);
   if (problems.length > 0) throw wrong(`${problems.join('; ')}. See: winnow policy check`);
-  return path ?? 'the default: calls of high risk wait for an approval';
+  return config.policy ?? 'the default: calls of high risk wait for an approval';
 }
 
-async function tryExecutors(flags: Flags, config: ConfigFile, tools: LoadedTools): Promise<string> {
+async function tryExecutors(config: ConfigFile, tools: LoadedTools): Promise<string> {
   const { openExecutors } = await import('../catalog-setup.js');
   const { catalog } = tools.loaded;
   const warnings: string[] = [];
   const logger = { warn: (_: unknown, message = '') => void warnings.push(message) };
-  const { executors, runnable } = await openExecutors({ flags, config, sources: tools.sources, catalog, logger });
+  const { executors, runnable } = await openExecutors({ config, sources: tools.sources, catalog, logger });
   for (const executor of executors) await executor.close?.();
   if (warnings.length > 0) throw wrong(warnings.join('; '));
   const advice = runnable < catalog.tools.length ? '; functions of the others: toolsModule in the configuration' : '';
@@ -125,10 +124,10 @@ async function tryAuth({ auth }: ConfigFile): Promise<string> {
 }
 
 /** Creates no store. */
-async function tryStore(flags: Flags, config: ConfigFile): Promise<string> {
+async function tryStore(config: ConfigFile): Promise<string> {
   const { storePlaceOf } = await import('../read-config.js');
   const { openStore } = await import('../../agents/store/open-store.js');
-  const place = storePlaceOf(flags, config);
+  const place = storePlaceOf(config);
   if (!place) return 'memory: sessions and approvals end with the process. Name a file: store in the configuration';
   if ('file' in place && !existsSync(place.file)) {
     const { dirname } = await import('node:path');
@@ -140,7 +139,7 @@ async function tryStore(flags: Flags, config: ConfigFile): Promise<string> {
   return 'file' in place ? place.file : 'the database answers and can be written to';
 }
 
-async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
+async function tryModels(config: ConfigFile): Promise<Finding[]> {
   const { modelSettings, planningModelSettings, rerankModelSettings } = await import('../model-settings.js');
   const { askForOneToken } = await import('./serve.js');
   const { createModel } = await import('../../core/model/create-model.js');
@@ -150,10 +149,10 @@ async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
     await askForOneToken(model).finally(() => model.close());
     return `${settings.model} at ${settings.baseUrl} answers`;
   };
-  const first = await tryPart('model', async () => ask(modelSettings(flags, config)));
+  const first = await tryPart('model', async () => ask(modelSettings(config)));
   const others = {
     ...(config.planningModel && {
-      'planning model': () => planningModelSettings(config, modelSettings(flags, config)),
+      'planning model': () => planningModelSettings(config, modelSettings(config)),
     }),
     ...(config.rerank?.model && { 'search model': () => rerankModelSettings(config) }),
   };
@@ -188,12 +187,12 @@ async function tryLocalModel({
 }
 
 /** Masks secrets: errors of servers and drivers may quote their input. */
-async function createMask(flags: Flags, config: ConfigFile): Promise<(text: string) => string> {
+async function createMask(config: ConfigFile): Promise<(text: string) => string> {
   const { createKeyMask, maskKeysIn } = await import('../../core/secret-forms.js');
   const { configuredSecrets } = await import('../model-settings.js');
   const { storePlaceOf } = await import('../read-config.js');
-  const place = storePlaceOf(flags, config);
+  const place = storePlaceOf(config);
   const url = place && 'url' in place && URL.canParse(place.url) ? new URL(place.url) : undefined;
-  const mask = createKeyMask([...configuredSecrets(flags, config), url && decodeURIComponent(url.password)]);
+  const mask = createKeyMask([...configuredSecrets(config), url && decodeURIComponent(url.password)]);
   return (text) => maskKeysIn(mask(text));
 }

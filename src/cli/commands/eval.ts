@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
 import { command } from '../command.js';
-import { COMPARE, EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
+import { COMPARE, EVAL, GATE } from '../eval-options.js';
 import { JSON_OUTPUT } from '../flags.js';
 
 export function evalCommand(): Command {
@@ -25,7 +25,7 @@ export function evalCommand(): Command {
       await runEvaluation(flags);
     },
   });
-  for (const one of [compareCommand(), historyCommand(), reportCommand()]) made.addCommand(one);
+  for (const one of [compareCommand(), reportCommand()]) made.addCommand(one);
   // Otherwise a flag after the name of a subcommand would count as one of this command.
   return made.allowExcessArguments().enablePositionalOptions();
 }
@@ -36,24 +36,10 @@ function compareCommand(): Command {
     words: '<first> <second>',
     about: 'two runs case by case: what was won, what was lost, and whether it is more than chance',
     flags: COMPARE,
-    examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8" --report both.html'],
+    examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8" --out both.html'],
     async run([first = '', second = ''], flags) {
       const { printComparison } = await import('../finished-runs.js');
       await printComparison(first, second, flags);
-    },
-  });
-}
-
-function historyCommand(): Command {
-  return command({
-    name: 'history',
-    words: '[folder]',
-    about: `the runs in a folder (default: ${RUNS_FOLDER}) over time, each set of cases by itself`,
-    flags: JSON_OUTPUT,
-    examples: ['winnow eval history runs'],
-    async run([folder = RUNS_FOLDER], flags) {
-      const { printHistory } = await import('../finished-runs.js');
-      await printHistory(folder, flags);
     },
   });
 }
@@ -62,7 +48,7 @@ function reportCommand(): Command {
   return command({
     name: 'report',
     words: '<run>',
-    about: 'write the summary, the table, the JUnit file and the page of a run again, from its cases',
+    about: 'write the summary, the records and the page of a run again, from its cases',
     flags: { ...GATE, ...JSON_OUTPUT },
     examples: ['winnow eval report runs/a'],
     async run([path = ''], flags) {

@@ -94,7 +94,7 @@ function renderConfig(sources: readonly FoundSource[]): string {
     ({ path, what }) => `  - ${/^[\w./-]+$/u.test(path) ? path : JSON.stringify(path)} # ${what}`,
   );
   return `# Configuration of Winnow. Each key may be left out; "winnow config keys" shows all, with defaults and units.
-# An editor knows the keys by "winnow config keys --json-schema > winnow.schema.json" and this line:
+# An editor knows the keys by "winnow config keys --json > winnow.schema.json" and this line:
 # yaml-language-server: $schema=winnow.schema.json
 
 # Sources of tools: files of tools, OpenAPI documents, MCP configurations, folders of skills, URLs.

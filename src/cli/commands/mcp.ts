@@ -5,15 +5,13 @@ import type { CreateSessionInput } from '../../agents/contracts.js';
 import { RISKS } from '../../core/catalog/risk.js';
 import type { OpenAgents } from '../agents-setup.js';
 import { choice, command, type FlagsOf, text } from '../command.js';
-import { AGENTS, CALLER, PLANNING } from '../flags.js';
+import { CALLER, PLANNING, STORE } from '../flags.js';
 import { createStopSignal } from '../interrupts.js';
-import type { LazyPlanning, PlanningSetup, ToolSetup } from '../set-up.js';
-import { EXAMPLE } from './serve.js';
+import type { ToolSetup } from '../set-up.js';
 
 const FLAGS = {
   ...PLANNING,
-  ...AGENTS,
-  ...EXAMPLE,
+  ...STORE,
   ...CALLER,
   project: text('--project <name>', 'for telemetry and adaptation'),
   riskCeiling: choice('--risk-ceiling <risk>', 'tools above it can not be found or run', RISKS),
@@ -59,7 +57,7 @@ async function serveUntilGone(flags: Flags, tools: ToolSetup, { signal, stdout }
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { reportApprovers } = await import('../upkeep.js');
   const { http: _, planner: hasPlanner = true, offers = 'stdio', ...options } = tools.config.mcp ?? {};
-  const { agents, planner, isTrial, close, ...opened } = await open(flags, tools, signal);
+  const { agents, planner, isTrial, close, ...opened } = await open(tools, signal);
   const { logger } = tools;
   if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
   try {
@@ -74,15 +72,11 @@ async function serveUntilGone(flags: Flags, tools: ToolSetup, { signal, stdout }
   }
 }
 
-async function open(
-  flags: Flags,
-  tools: ToolSetup,
-  signal: AbortSignal,
-): Promise<OpenAgents & { close(): Promise<void> }> {
+async function open(tools: ToolSetup, signal: AbortSignal): Promise<OpenAgents & { close(): Promise<void> }> {
   const { openAgents } = await import('../agents-setup.js');
-  const planning = await planningFor(flags, tools, signal);
+  const planning = await planningFor(tools, signal);
   try {
-    const opened = await openAgents({ ...tools, ...planning, flags, signal });
+    const opened = await openAgents({ ...tools, ...planning, signal });
     return { ...opened, close: () => opened.agents.close().finally(() => planning?.close()) };
   } catch (error) {
     await planning?.close();
@@ -91,16 +85,12 @@ async function open(
 }
 
 /** Clients give a server only seconds to start, so the model is opened at once only for reranking. */
-async function planningFor(
-  flags: Flags,
-  { config }: ToolSetup,
-  signal: AbortSignal,
-): Promise<PlanningSetup | LazyPlanning | undefined> {
+async function planningFor({ config }: ToolSetup, signal: AbortSignal) {
   const { createLazyPlanning, openPlanning } = await import('../set-up.js');
   const { stderr } = process;
-  if (config.rerank?.enabled === true) return openPlanning(flags, config, { signal, stderr });
+  if (config.rerank?.enabled === true) return openPlanning(config, { signal, stderr });
   if (config.mcp?.planner === false) return undefined;
-  return createLazyPlanning((life) => openPlanning(flags, config, { signal: life, stderr }));
+  return createLazyPlanning((life) => openPlanning(config, { signal: life, stderr }));
 }
 
 function ownerOf({ user, role: roles = [], project, riskCeiling }: Flags): CreateSessionInput {

@@ -3,18 +3,15 @@ import type { Command } from 'commander';
 import { WinnowError } from '../../core/errors.js';
 import type { PlanRequest } from '../../core/request.js';
 import type { TraceEvent } from '../../core/result.js';
-import { command, type FlagsOf, text, valued } from '../command.js';
+import { command, type FlagsOf, valued } from '../command.js';
 import { calendarDay, JSON_OUTPUT, PLANNING, USER } from '../flags.js';
-import { parseJson, readJson, readText } from '../input.js';
+import { parseJson, readText } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
 import { printable, printableLine, renderJson } from '../output.js';
 import type { Setup } from '../set-up.js';
 
 const FLAGS = {
   ...PLANNING,
-  history: text('--history <file>', 'earlier messages as a JSON array of {role, content}'),
-  entities: text('--entities <json>', 'what is known already, as a JSON object'),
-  intent: text('--intent <name>', 'the business sub-intent'),
   ...USER,
   today: valued('--today <date>', 'the date of the user, YYYY-MM-DD', calendarDay),
   ...JSON_OUTPUT,
@@ -41,20 +38,19 @@ function requestCommand(name: 'plan' | 'select', about: string, answer: Answer):
   return command({
     name,
     words: '[request...]',
-    about: `${about}; - reads it from stdin`,
+    about: `${about}, in words or as JSON as POST /v1/${name} takes it; - reads it from stdin`,
     flags: FLAGS,
     examples: [
       `winnow ${name} "What is the weather in Oslo?" --catalog tools.json`,
       `winnow ${name} "Delete invoice 120" -c winnow.yaml --json`,
+      `winnow ${name} '{"message": "And tomorrow?", "history": [{"role": "user", "content": "Weather in Oslo"}]}'`,
       `OPENAI_API_KEY=… winnow ${name} "Book a table for two" --catalog openapi.yaml --model gpt-4o-mini`,
     ],
     async run(words, flags) {
       const interrupt = createStopSignal(['SIGINT']);
       try {
-        const { parseRequest } = await import('../../core/request.js');
-        const request = await toRequest(oneRequest(name, words), flags);
         // Refuses a bad request before a model is fetched.
-        parseRequest(request);
+        const request = await readRequest(oneRequest(name, words), flags);
         await answerRequest(request, { flags, answer, signal: interrupt.signal });
       } finally {
         interrupt.forget();
@@ -73,18 +69,15 @@ function oneRequest(name: string, words: readonly string[]): string {
   return first;
 }
 
-async function toRequest(words: string, flags: Flags): Promise<PlanRequest> {
-  const { history, entities, intent, user, today, maxTools } = flags;
-  const given = {
-    message: words === '-' ? await readText('-') : words,
-    // The form is checked later, with the whole request.
-    history: history === undefined ? undefined : await readJson('--history: the file', history),
-    entities: entities === undefined ? undefined : parseJson(entities, '--entities:'),
-    ...{ intent, user, today },
-    // The planner's option alone does not bind where selection is skipped.
-    maxTools,
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as PlanRequest;
+/** A text that begins with a brace is the request as JSON. */
+async function readRequest(words: string, { user, today }: Flags): Promise<PlanRequest> {
+  const { parseRequest } = await import('../../core/request.js');
+  const { withoutUndefined } = await import('../../core/catalog/schema/json.js');
+  const text = words === '-' ? await readText('-') : words;
+  const given = text.trimStart().startsWith('{') ? Object(parseJson(text, 'The request is')) : { message: text };
+  const request = { ...given, ...withoutUndefined({ user, today }) };
+  parseRequest(request);
+  return request;
 }
 
 /** Printed where no terminal shows the stages. */
@@ -97,25 +90,26 @@ async function answerRequest(
   const { setUp } = await import('../set-up.js');
   const { exampleNotice } = await import('../load-tools.js');
   const { modelSettings } = await import('../model-settings.js');
-  const { createStageSpinner } = await import('../progress.js');
+  const { createTerminalLine } = await import('../progress.js');
   const setup = await setUp(flags, { signal, stderr: process.stderr });
-  const isLocal = modelSettings(flags, setup.config).baseUrl === undefined;
+  const isLocal = modelSettings(setup.config).baseUrl === undefined;
   if (isLocal && !process.stderr.isTTY) process.stderr.write(PATIENCE);
-  const spinner = createStageSpinner('reading the request', process.stderr);
+  const line = createTerminalLine(process.stderr);
+  line.show('reading the request');
   try {
     const failures: string[] = [];
     const onEvent = ({ stage, note }: TraceEvent) => {
       if (stage === 'fallback') failures.push(`${note}\n`);
-      spinner.show(printableLine(note));
+      line.show(printableLine(note));
     };
     const { result, text: shown } = await answer(setup, request, { signal, onEvent });
-    spinner.stop();
+    line.clear();
     process.stderr.write(printable(failures.join('')));
     const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
     process.stdout.write(`${flags.json ? renderJson(result) : printable([...notices, shown].join('\n'))}\n`);
   } finally {
-    spinner.stop();
+    line.clear();
     await setup.close();
   }
 }

@@ -6,7 +6,7 @@ import type { Catalog } from '../../core/catalog/catalog.js';
 import { RISKS } from '../../core/catalog/risk.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
-import { choice, command, type FlagsOf, group, list, text, toggle } from '../command.js';
+import { choice, command, type FlagsOf, group, list, text } from '../command.js';
 import type { ConfigFile } from '../config-file.js';
 import { CALLER, CATALOG, CONFIG, JSON_OUTPUT } from '../flags.js';
 import { parseArguments } from '../input.js';
@@ -19,10 +19,6 @@ const FLAGS = {
   ...CALLER,
   riskCeiling: choice('--risk-ceiling <risk>', 'of the session', RISKS),
   arguments: text('--arguments <json>', 'of the call, as a JSON object'),
-  strict: toggle(
-    '--strict',
-    'a problem is an error: a part without effect, a condition that is never met, unreadable tools',
-  ),
   ...JSON_OUTPUT,
 };
 type Flags = FlagsOf<typeof FLAGS>;
@@ -32,10 +28,11 @@ export function policyCommand(): Command {
     command({
       name: 'check',
       words: '[file]',
-      about: 'what is without effect in it, and what it decides for each tool when an enabled one is called',
+      about:
+        'what is without effect in it (an error under strict), and what it decides for each tool when an enabled one is called',
       flags: FLAGS,
       examples: [
-        'winnow policy check -c winnow.yaml --strict',
+        'winnow policy check -c winnow.yaml --set strict=true',
         `winnow policy check policy.yaml --catalog tools.json --tool file_delete --user ann --arguments '{"path": "a"}'`,
       ],
       run: ([file], flags) => checkFile(file, flags),
@@ -52,7 +49,7 @@ async function checkFile(file: string | undefined, flags: Flags): Promise<void> 
   if (path === undefined)
     throw new WinnowError('invalid_option', 'Name the policy: a file, or a --config with a policy in it.');
   const policy = (await openPolicyFile(path)).current();
-  const { catalog } = (await loadTools(flags, config, { stderr: process.stderr })).loaded;
+  const { catalog } = (await loadTools(config, { stderr: process.stderr })).loaded;
   const notes = await findPolicyNotes(policy, config, catalog.tools);
   const rows = await decideAll(policy, flags, catalog);
   const table = renderTable(
@@ -63,7 +60,7 @@ async function checkFile(file: string | undefined, flags: Flags): Promise<void> 
   const lines = notes.map(({ level, message }) => `${level} ${message}`);
   const shown = [...lines, `version ${policy.version}`, '', table].join('\n');
   print(flags, { value: { version: policy.version, notes, decisions: rows }, text: shown });
-  if (flags.strict && notes.some(({ level }) => level === 'problem'))
+  if (config.strict && notes.some(({ level }) => level === 'problem'))
     process.exitCode = ERROR_TABLE.invalid_option.exitCode;
 }
 

@@ -4,8 +4,8 @@ import type { Agents } from '../../agents/agents.js';
 import type { Caller, EnableOutput } from '../../agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
-import { command, type FlagsOf, list, text, toggle, typed, valued } from '../command.js';
-import { AGENTS, CALLER, CATALOG, CONFIG, JSON_OUTPUT, wholeNumber } from '../flags.js';
+import { command, type FlagsOf, list, text, toggle, typed } from '../command.js';
+import { CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE } from '../flags.js';
 import { readJson } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
 import { print, printableLine, renderTable } from '../output.js';
@@ -13,17 +13,12 @@ import { print, printableLine, renderTable } from '../output.js';
 const FLAGS = {
   ...CONFIG,
   ...CATALOG,
-  ...AGENTS,
+  ...STORE,
   ...CALLER,
-  session: text(
-    '--session <id>',
-    'a session whose enabled tools are used (default: one of its own, with those of the plan)',
-  ),
   resume: text('--resume <run>', 'go on with this run of the store, in place of a plan'),
   repeat: list('--repeat <step>', 'with --resume: run this step of unknown outcome again'),
   secrets: text('--secrets <file>', 'with --resume: secret arguments as JSON, {"s1": {"pin": "…"}}; - reads stdin'),
   dryRun: toggle('--dry-run', 'show each call, run nothing; exit code 5 where the policy lets a tool not be enabled'),
-  retries: valued('--retries <number>', 'further calls of a step that failed in a way that may pass', wholeNumber),
   ...JSON_OUTPUT,
 };
 type Flags = FlagsOf<typeof FLAGS>;
@@ -36,7 +31,7 @@ export function runCommand(): Command {
     flags: FLAGS,
     examples: [
       'winnow run plan.json -c winnow.yaml --user ann',
-      'winnow run plan.json --catalog tools.json --tools-module tools.mjs --dry-run',
+      'winnow run plan.json --catalog tools.json --set toolsModule=tools.mjs --dry-run',
       'winnow run --resume 5d52574b-5299-4a59-abf6-9c60a50027ad -c winnow.yaml --user ann',
     ],
     run: ([path], flags) => runPlan(path, flags),
@@ -48,7 +43,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
   if ((path === undefined) === (flags.resume === undefined))
     throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
   const isResumed = flags.resume !== undefined;
-  const misplaced = (isResumed ? (['dryRun', 'retries', 'session'] as const) : (['repeat', 'secrets'] as const)).find(
+  const misplaced = (isResumed ? (['dryRun'] as const) : (['repeat', 'secrets'] as const)).find(
     (name) => flags[name] !== undefined,
   );
   if (misplaced !== undefined) {
@@ -75,7 +70,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
 async function open(flags: Flags, signal: AbortSignal) {
   const { openAgents } = await import('../agents-setup.js');
   const { readTools } = await import('../set-up.js');
-  return openAgents({ ...(await readTools(flags, { signal, stderr: process.stderr })), flags });
+  return openAgents(await readTools(flags, { signal, stderr: process.stderr }));
 }
 
 async function start(
@@ -85,26 +80,23 @@ async function start(
   const { resumePlanInputSchema, runPlanInputSchema } = await import('../../agents/runs/plan-runs.js');
   const { parseInput } = await import('../../core/parse.js');
   const { plans, router } = agents;
-  const ask = { signal, ...callerOf(flags) };
   if (flags.resume !== undefined) {
     const given = flags.secrets === undefined ? {} : await readJson('--secrets: the file', flags.secrets);
     const again = parseInput(resumePlanInputSchema, { repeat: flags.repeat, arguments: given });
-    return plans.resume(flags.resume, again, ask);
+    return plans.resume(flags.resume, again, { signal, ...callerOf(flags) });
   }
   const plan = await readPlan(path ?? '-');
-  const session = flags.session ?? (await openSession(agents, plan, flags));
-  const own = flags.session === undefined ? { signal } : ask;
-  if (flags.dryRun && reportRejected(await router.wouldReject(session, { names: toolsOf(plan) }, own)))
+  const session = await openSession(agents, plan, flags);
+  if (flags.dryRun && reportRejected(await router.wouldReject(session, { names: toolsOf(plan) }, { signal })))
     process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
-  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
-  const run = await plans.run(request, own);
+  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun });
+  const run = await plans.run(request, { signal });
   // A paused run still needs its session, since approvals are bound to it.
-  if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
-    await router.endSession(session);
+  if (run.state === 'done' || run.state === 'planned') await router.endSession(session);
   return run;
 }
 
-/** With --user, only that user's sessions and runs can be continued, as over HTTP. */
+/** With --user, only that user's runs can be continued, as over HTTP. */
 function callerOf({ user, role: roles = [] }: Flags): { caller?: Caller } {
   return user === undefined ? {} : { caller: { user, roles } };
 }
@@ -167,18 +159,19 @@ function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean
   if (state !== 'paused') return [];
   if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
   const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
-  const store = flagsAgain(flags, ['config', 'store', 'policy']);
-  const all = store + flagsAgain(flags, ['catalog', 'toolsModule', 'user', 'role']);
+  const store = flagsAgain(flags, ['config', 'store', 'set']);
+  const all = flagsAgain(flags, ['config', 'store', 'catalog', 'set', 'user', 'role']);
   const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME${store}`);
   return ['Next:', ...grants, `  winnow run --resume ${id}${all}`];
 }
 
-type TypedFlag = 'config' | 'store' | 'policy' | 'catalog' | 'toolsModule' | 'user' | 'role';
+type TypedFlag = 'config' | 'set' | 'store' | 'catalog' | 'user' | 'role';
 
 /** The given flags, quoted for a shell, without URLs that hold a password. Empty where none was given. */
 export function flagsAgain(flags: Pick<Flags, TypedFlag>, names: readonly TypedFlag[]): string {
+  const given = { ...flags, set: Object.entries(flags.set ?? {}).map(([key, value]) => `${key}=${value}`) };
   return names
-    .flatMap((name) => [flags[name] ?? []].flat().map((value) => [name, value] as const))
+    .flatMap((name) => [given[name] ?? []].flat().map((value) => [name, value] as const))
     .filter(([, value]) => !(URL.canParse(value) && new URL(value).password !== ''))
     .map(([name, value]) => ` ${typed(FLAGS[name])} ${quoted(value)}`)
     .join('');

@@ -5,17 +5,14 @@ import type { Agents } from '../../agents/agents.js';
 import type { Logger } from '../../agents/logging/logger.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import type { Model } from '../../core/model/model.js';
-import { command, type FlagsOf, text, toggle, valued, withDefault } from '../command.js';
-import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { command, type FlagsOf, text, valued, withDefault } from '../command.js';
+import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
 import { createStopSignal } from '../interrupts.js';
 import type { Setup } from '../set-up.js';
 
-export const EXAMPLE = { example: toggle('--example', 'serve the example catalogue that comes with Winnow') };
-
 const FLAGS = {
   ...PLANNING,
-  ...AGENTS,
-  ...EXAMPLE,
+  ...STORE,
   host: withDefault(text('--host <address>', 'address to listen on'), '127.0.0.1'),
   port: withDefault(valued('--port <number>', 'port to listen on; 0 takes a free one', portNumber), 8787),
   ...JSON_OUTPUT,
@@ -36,7 +33,7 @@ export function serveCommand(output: ServeOutput = {}): Command {
     flags: FLAGS,
     examples: [
       'winnow serve -c winnow.yaml',
-      'winnow serve --catalog tools.json --tools-module tools.mjs --store agents.db --port 8080',
+      'winnow serve --catalog tools.json --set toolsModule=tools.mjs --store agents.db --port 8080',
     ],
     run: (_, flags) => serve(flags, output),
   });
@@ -118,7 +115,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { http: hasMcp = true, planner: _, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
   try {
     const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
-    const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
+    const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, logger, stderr });
     const endpoint = {
       ...{ planner: agents.measure(planner), logger, router: agents.router, plans: agents.plans },
       options: resolveMcpOptions(mcpOptions),

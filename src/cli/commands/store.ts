@@ -16,7 +16,7 @@ export function storeCommand(): Command {
       async run([target = ''], flags) {
         const { readConfig, requireStorePlace } = await import('../read-config.js');
         const { backUpSqlite } = await import('../../agents/store/sql/sqlite-file.js');
-        const place = requireStorePlace(flags, await readConfig(flags));
+        const place = requireStorePlace(await readConfig(flags));
         if (!('file' in place))
           throw new WinnowError('invalid_option', 'The store is a PostgreSQL database: back it up with pg_dump.');
         await backUpSqlite(place.file, target);

@@ -4,13 +4,19 @@ import type { Definitions, HeldTool } from '../../agents/definitions.js';
 import type { View } from '../../core/catalog/scope.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, group, toggle } from '../command.js';
-import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, STRICT, USER } from '../flags.js';
+import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
 import { counted, print, printableLine } from '../output.js';
 
-const FLAGS = { ...CATALOG, ...CONFIG, ...STRICT, ...USER, ...JSON_OUTPUT };
-const REVIEW = { ...FLAGS, ...STORE };
-const ACCEPT = { ...REVIEW, ...BY, all: toggle('--all', 'all that wait, as they are now') };
+const FLAGS = { ...CATALOG, ...CONFIG, ...USER, ...JSON_OUTPUT };
+const ACCEPT = {
+  ...CONFIG,
+  ...CATALOG,
+  ...STORE,
+  ...BY,
+  all: toggle('--all', 'all that wait, as they are now'),
+  ...JSON_OUTPUT,
+};
 
 export function toolsCommand(): Command {
   return group(
@@ -30,22 +36,16 @@ export function toolsCommand(): Command {
         name: 'check',
         about: 'every problem of the sources, and what is mended in schemas',
         flags: FLAGS,
-        examples: ['winnow tools check --catalog mcp.json', 'winnow tools check --strict'],
+        examples: ['winnow tools check --catalog mcp.json', 'winnow tools check --set strict=true'],
         run: checkTools,
-      }),
-      command({
-        name: 'changes',
-        about: 'definitions that wait for a review, with the difference',
-        flags: REVIEW,
-        examples: ['winnow tools changes -c winnow.yaml', 'winnow tools changes --catalog mcp.json --store agents.db'],
-        run: showChanges,
       }),
       command({
         name: 'accept',
         words: '[id...]',
-        about: 'take those that you looked at; a running server sees it within seconds',
+        about:
+          'show what waits for a review, with the difference, or take what you looked at; a running server sees it soon',
         flags: ACCEPT,
-        examples: ['winnow tools accept 60a4b7c500a289ba --by olga', 'winnow tools accept --all --by olga'],
+        examples: ['winnow tools accept -c winnow.yaml', 'winnow tools accept 60a4b7c500a289ba --by olga'],
         run: acceptChanges,
       }),
     ],
@@ -82,7 +82,7 @@ async function showTool(name: string, flags: Flags): Promise<void> {
   print(flags, { value: tool, text: fields.join('\n') });
 }
 
-/** Reads leniently even under --strict, so that it shows all problems. */
+/** Reads leniently even under strict, so that it shows all problems. */
 async function checkTools(_: string[], flags: Flags): Promise<void> {
   const { renderFlag, scanTools } = await import('../../core/catalog/scan.js');
   const { renderIssue } = await import('../../core/catalog/tool.js');
@@ -121,25 +121,22 @@ async function checkTools(_: string[], flags: Flags): Promise<void> {
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
 }
 
-async function showChanges(_: string[], flags: FlagsOf<typeof REVIEW>): Promise<void> {
+/** @throws WinnowError `not_found` for an id that does not wait */
+async function acceptChanges(ids: string[], flags: FlagsOf<typeof ACCEPT>): Promise<void> {
+  if (ids.length === 0 && !flags.all) return showChanges(flags);
+  const accepted = await withDefinitions(flags, ({ accept }) => accept(flags.all ? undefined : ids, flags.by));
+  print(flags, { value: { accepted }, text: `accepted: ${accepted.join(', ') || 'nothing'}` });
+}
+
+async function showChanges(flags: FlagsOf<typeof ACCEPT>): Promise<void> {
   const { renderFlag } = await import('../../core/catalog/scan.js');
   const held = await withDefinitions(flags, (definitions) => definitions.held());
   const shown = held.map((one) => renderHeld(one, one.flags.map(renderFlag)));
   print(flags, { value: held, text: shown.join('\n') || 'nothing waits' });
 }
 
-/** @throws WinnowError `invalid_option` without ids or `--all`, `not_found` for an id that does not wait */
-async function acceptChanges(ids: string[], flags: FlagsOf<typeof ACCEPT>): Promise<void> {
-  if (ids.length === 0 && !flags.all) {
-    const message = 'Give the ids of what to accept, or --all. See them with: winnow tools changes';
-    throw new WinnowError('invalid_option', message);
-  }
-  const accepted = await withDefinitions(flags, ({ accept }) => accept(flags.all ? undefined : ids, flags.by));
-  print(flags, { value: { accepted }, text: `accepted: ${accepted.join(', ') || 'nothing'}` });
-}
-
 async function withDefinitions<Result>(
-  flags: FlagsOf<typeof REVIEW>,
+  flags: FlagsOf<typeof ACCEPT>,
   work: (definitions: Definitions) => Promise<Result>,
 ): Promise<Result> {
   const { createDefinitions } = await import('../../agents/definitions.js');
@@ -147,8 +144,8 @@ async function withDefinitions<Result>(
   const { loadTools } = await import('../load-tools.js');
   const { readConfig, requireStorePlace } = await import('../read-config.js');
   const config = await readConfig(flags);
-  const place = requireStorePlace(flags, config);
-  const { catalog } = (await loadTools(flags, config, { stderr: process.stderr })).loaded;
+  const place = requireStorePlace(config);
+  const { catalog } = (await loadTools(config, { stderr: process.stderr })).loaded;
   const store = await openStore(place);
   try {
     // With `reviewNew`, reading accepts nothing by itself.
@@ -166,8 +163,8 @@ async function load(flags: Flags, { isLenient = false }: { isLenient?: boolean }
   const { loadTools, toolSourcesOf } = await import('../load-tools.js');
   const { readConfig } = await import('../read-config.js');
   const config = await readConfig(flags);
-  process.stderr.write(`Reading ${toolSourcesOf(flags, config).sources.map(describeSource).join(', ')}\n`);
-  return loadTools(flags, config, { stderr: process.stderr, isLenient });
+  process.stderr.write(`Reading ${toolSourcesOf(config).sources.map(describeSource).join(', ')}\n`);
+  return loadTools(config, { stderr: process.stderr, isLenient });
 }
 
 async function viewOf({ loaded }: Pick<LoadedTools, 'loaded'>, { user }: Flags): Promise<View> {

@@ -5,9 +5,8 @@ import { command, required } from '../command.js';
 import { JOBS, QUEUE, QUEUE_PACKAGES, SUITE } from '../eval-options.js';
 import { PLANNING } from '../flags.js';
 
-/** Without planner options: these come with each run. */
-const { set: _, maxTools: __, ...MODEL } = PLANNING;
-const FLAGS = { ...MODEL, queue: required(QUEUE.queue), ...SUITE, ...JOBS };
+/** Options of the planner come with each run. */
+const FLAGS = { ...PLANNING, queue: required(QUEUE.queue), ...SUITE, ...JOBS };
 
 export function workerCommand(): Command {
   return command({

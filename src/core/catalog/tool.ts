@@ -126,7 +126,7 @@ type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false;
 
 /**
  * Parses an entry into a tool. An invalid entry gives its issues, never an exception: the source decides
- * whether it is left out (the default) or fatal (`--strict`).
+ * whether it is left out (the default) or fatal (`strict`).
  */
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
   const parsed = parse(toolEntrySchema, entry, { root: 'entry' });

@@ -28,7 +28,7 @@ const OF_PLANNER = {
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;
 
-/** Prompts that a file of the user can replace, by the configuration or `--prompt`. */
+/** Prompts that a file of the user can replace, by the configuration. */
 const REPLACEABLE = {
   ...OF_PLANNER,
   /** Lets a model rank the results of a search. */

@@ -1,5 +1,5 @@
 /**
- * The command's side of a run in Redis: it announces the run, keeps a bounded window of cases in Redis, and allows one model.
+ * The command's side of a run in Redis: it announces the run, and keeps a bounded window of cases in Redis.
  * Delivery is at least once: lost jobs are added again, and one job id for each case and repeat gives exactly one result.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,13 +9,12 @@ import { throwIfCancelled, toWinnowError, WinnowError } from '../../core/errors.
 import { noUsage } from '../../core/model/model.js';
 import type { CaseJob } from '../case-runner.js';
 import type { Dispatcher, DispatchOptions } from '../evaluate.js';
-import type { Prices } from '../prices.js';
-import { type CaseRecord, caseRecordSchema, noAnswer } from '../record.js';
+import { type CaseRecord, noAnswer } from '../record.js';
 import type { OnStablePart } from '../suite.js';
-import { jobIdOf, type QueuedRun } from './queued-run.js';
+import { type CaseResult, caseResultSchema, jobIdOf, type QueuedRun } from './queued-run.js';
 import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
-export interface QueueOptions {
+interface QueueOptions {
   /** Address of Redis. */
   url: string;
   run: QueuedRun;
@@ -23,25 +22,12 @@ export interface QueueOptions {
   onNotice: (text: string) => void;
 }
 
-export interface QueueDispatchOptions {
-  /** Most cases in Redis at once, including finished ones that are not yet collected. */
-  window: number;
-  /** Only the command knows prices; workers need no table. */
-  prices?: Prices | undefined;
+interface QueueDispatchOptions {
+  /** Most cases in Redis at once, including finished ones that are not yet collected. Default: 200. */
+  window?: number;
   /** Milliseconds without a result before the window is added again, since Redis may have lost it. Default: 10,000. */
   quietMs?: number;
   onStablePart: OnStablePart;
-}
-
-export interface QueueCommand {
-  /**
-   * The run's model id, else that of the first worker, for which it waits. Opens no model.
-   * @throws WinnowError `cancelled` when the signal has fired; `invalid_option` where workers come with several
-   */
-  model(stop: AbortSignal): Promise<string>;
-  /** Throws `store_failed` when Redis refuses to write, and `invalid_option` as above. */
-  dispatcher(options: QueueDispatchOptions): Dispatcher;
-  close(): void;
 }
 
 interface Link {
@@ -57,22 +43,14 @@ const ANNOUNCE_MS = 1_000;
 const BATCH = 100;
 
 /** @throws WinnowError `store_failed` when Redis can't be reached, `invalid_option` for its address */
-export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Promise<QueueCommand> {
+export async function openQueueCommand({ url, run, onNotice }: QueueOptions) {
   const redis = await connectRedis({ url, onNotice });
   const registry = createRunRegistry(redis);
   const announce = createAnnouncer(run, registry, onNotice);
   return {
-    async model(stop) {
-      if (run.identity.model !== undefined) return run.identity.model;
-      for (;;) {
-        throwIfCancelled(stop);
-        await announce();
-        const [first] = await registry.claims(run.id);
-        if (first) return first.model;
-        await delay(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
-      }
-    },
-    dispatcher: (options) => createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
+    /** Throws `store_failed` when Redis refuses to write. */
+    dispatcher: (options: QueueDispatchOptions) =>
+      createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
     close: () => redis.disconnect(),
   };
 }
@@ -85,15 +63,6 @@ function createAnnouncer(run: QueuedRun, registry: RunRegistry, onNotice: QueueO
     if (performance.now() - announcedAt < ANNOUNCE_MS) return;
     await registry.announce(run);
     reportWorkers(await registry.workersOf(run.id));
-    if (run.identity.model === undefined) {
-      const [first, other] = await registry.claims(run.id);
-      if (first && other) {
-        const both = [first, other].map(({ model, worker }) => `"${model}" (${worker})`).join(' and ');
-        const advice = 'Say by --model which one is meant, and go on with --resume where cases are done already.';
-        const message = `The workers of this run have different models: ${both}. ${advice}`;
-        throw new WinnowError('invalid_option', message);
-      }
-    }
     announcedAt = performance.now();
   };
 }
@@ -157,7 +126,7 @@ interface Parts extends QueueDispatchOptions, DispatchOptions, Link {
 
 /** One sequential loop, so that no job is added again between its result and its removal. */
 async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void> {
-  const { queue, announce, stop, quietMs = 10_000, window } = parts;
+  const { queue, announce, stop, quietMs = 10_000, window = 200 } = parts;
   const source = jobs[Symbol.asyncIterator]();
   /** Jobs in Redis, by id. */
   const outstanding = new Map<string, CaseJob>();
@@ -215,19 +184,17 @@ async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun):
  * @returns the number of results
  */
 async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
-  const { queue, registry, run, prices, keep, onStablePart, onNotice } = parts;
+  const { queue, keep, onStablePart, onNotice } = parts;
   const ended = (await queue.getJobs(['completed', 'failed'], 0, BATCH - 1, true)).filter((job) => job?.id);
   const records = ended.flatMap((job) => {
     const asked = outstanding.get(job.id ?? '');
-    const record = asked && recordOf(asked, job);
-    return record ? [prices ? { ...record, cost: prices.costOf(record.usage) } : record] : [];
+    if (!asked) return [];
+    const { record, prompts } = resultOf(asked, job);
+    for (const [hash, text] of Object.entries(prompts)) onStablePart(hash, text);
+    return [record];
   });
   const left = ended.length - records.length;
   if (left > 0) onNotice(`${left} results in Redis were not asked for, and are left out.`);
-  for (const hash of new Set(records.flatMap(({ calls }) => calls.map(({ system }) => system)))) {
-    const text = await registry.takePrompt(run.id, hash);
-    if (text !== undefined) onStablePart(hash, text);
-  }
   if (records.length > 0) await keep(records);
   for (const { id = '' } of ended) {
     outstanding.delete(id);
@@ -237,17 +204,17 @@ async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise
 }
 
 /** A job without a result failed: its worker broke, or was lost too often. */
-function recordOf(
+function resultOf(
   { case: one, repeat }: CaseJob,
   { returnvalue, failedReason }: Pick<Job, 'returnvalue' | 'failedReason'>,
-): CaseRecord {
-  const parsed = caseRecordSchema.safeParse(returnvalue);
+): CaseResult {
+  const parsed = caseResultSchema.safeParse(returnvalue);
   const isOwn = ({ id, suite, ...record }: CaseRecord) =>
     id === one.id && suite === one.suite && record.repeat === repeat;
-  if (parsed.success && isOwn(parsed.data)) return parsed.data;
+  if (parsed.success && isOwn(parsed.data.record)) return parsed.data;
   const why = failedReason || parsed.error?.issues[0]?.message || 'the result is that of another case';
   const message = `No worker came to the end of this case: ${why}.`;
-  return {
+  const record: CaseRecord = {
     id: one.id,
     suite: one.suite,
     repeat,
@@ -259,4 +226,5 @@ function recordOf(
     milliseconds: { selection: 0, total: 0 },
     calls: [],
   };
+  return { record, prompts: {} };
 }

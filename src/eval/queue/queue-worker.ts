@@ -9,7 +9,7 @@ import { ERROR_TABLE } from '../../core/errors.js';
 import type { CaseRunner } from '../case-runner.js';
 import type { CaseRecord } from '../record.js';
 import type { OnStablePart } from '../suite.js';
-import { caseJobSchema, type QueuedRun, refusalsOf, type WorkerIdentity } from './queued-run.js';
+import { type CaseResult, caseJobSchema, type QueuedRun, refusalsOf, type WorkerIdentity } from './queued-run.js';
 import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
 export interface QueueWorkerOptions {
@@ -62,22 +62,13 @@ async function serveRuns(parts: Parts): Promise<void> {
       continue;
     }
     const { id, run } = next;
-    const issues = run ? await findRefusals(run, parts) : ['format: written by another version of Winnow'];
+    const issues = run ? refusalsOf(run, parts.identity) : ['format: written by another version of Winnow'];
     if (run && issues.length === 0) await serveRun(run, parts);
     else {
       refused.add(id);
       await refuse(id, run, issues, parts);
     }
   }
-}
-
-/** One model does all cases of a run; where the run names none, the first worker's model. */
-async function findRefusals(run: QueuedRun, { registry, identity, name }: Parts): Promise<string[]> {
-  const issues = refusalsOf(run, identity);
-  if (issues.length > 0 || run.identity.model !== undefined) return issues;
-  const first = await registry.claim(run.id, { model: identity.model, worker: name });
-  if (first.model === identity.model) return [];
-  return [`model: "${first.model}" of the worker ${first.worker} there, "${identity.model}" here`];
 }
 
 async function refuse(
@@ -117,28 +108,24 @@ async function serveRun(run: QueuedRun, parts: Parts): Promise<void> {
   onNotice(`The run ${run.name} is over${stop.aborted ? ' for this worker' : ''}.`);
 }
 
-function openWorker(run: QueuedRun, { redis, registry, name, concurrency, createRunner, cancel }: Parts): Worker {
-  const { rate, lostAfterMs, attempts } = run.pace;
+function openWorker(run: QueuedRun, { redis, name, concurrency, createRunner, cancel }: Parts): Worker {
+  const { lostAfterMs, attempts } = run.pace;
   const unsent = new Map<string, string>();
   const runner = createRunner(run, (hash, text) => unsent.set(hash, text));
-  const work = async (job: Job<unknown>): Promise<CaseRecord> => {
+  const work = async (job: Job<unknown>): Promise<CaseResult> => {
     const record = await runner(caseJobSchema.parse(job.data), cancel);
-    // Sent before the record that names them.
-    for (const [hash, text] of [...unsent]) {
-      await registry.offerPrompt(run.id, hash, text);
-      unsent.delete(hash);
-    }
     if (isWorthAnotherTry(record) && job.attemptsMade + 1 < attempts) {
       throw new Error(`${record.error?.code}: ${record.error?.message}`);
     }
-    return record;
+    const prompts = Object.fromEntries(unsent);
+    unsent.clear();
+    return { record, prompts };
   };
   return new Worker(queueNameOf(run.id), work, {
     connection: redis,
     prefix: PREFIX,
     name,
     concurrency,
-    ...(rate ? { limiter: { max: rate.cases, duration: rate.perMs } } : {}),
     lockDuration: lostAfterMs,
     stalledInterval: lostAfterMs / 2,
     maxStalledCount: MAX_LOSSES,

@@ -4,15 +4,12 @@ import { z } from 'zod';
 import { optionsSchema } from '../../core/options.js';
 import { evaluationCaseSchema } from '../case.js';
 import type { CaseJob } from '../case-runner.js';
+import { caseRecordSchema } from '../record.js';
 import { keyOf } from '../run-store.js';
 import { differencesOf } from '../run-summary.js';
 
-/** Rates and retries of a run, the same for all its workers. */
+/** Retries of a run, the same for all its workers. */
 export const paceSchema = z.object({
-  rate: z
-    .object({ cases: z.int().min(1), perMs: z.int().min(1) })
-    .exactOptional()
-    .describe('Most cases begun in a time, by all workers together. Default: no limit.'),
   attempts: z.int().min(1).default(3).describe('Tries of a case whose model server fails.'),
   backoffMs: z.int().min(1).default(1_000).describe('Before the second try; doubled for each further one.'),
   lostAfterMs: z
@@ -25,27 +22,22 @@ export const paceSchema = z.object({
 export const runIdSchema = z.string().regex(/^[\w-]+$/u);
 
 export const queuedRunSchema = z.object({
-  format: z.literal(3),
+  format: z.literal(4),
   id: runIdSchema,
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
   /** Version, model and prompts of the run, which each worker must share, since answers depend on them. */
   identity: z.object({
     version: z.string().describe('Of Winnow.'),
-    model: z.string().exactOptional().describe('Absent: that of the first worker.'),
+    model: z.string().describe('Its id, or its name in the local store.'),
     prompts: z.record(z.string(), z.string()).describe('Name -> hash.'),
   }),
-  modelName: z
-    .string()
-    .exactOptional()
-    .describe('In place of an id: any model that goes by it, and then that of the first worker.'),
   catalogs: z.record(z.string(), z.string()).describe('Suite -> fingerprint of its catalogue.'),
   options: optionsSchema.describe('Of the planners.'),
   judging: z.object({
     only: z.enum(['select', 'plan']).optional(),
     distractors: z.int().optional(),
     seed: z.int(),
-    ignoreCase: z.boolean(),
     today: z.string(),
     maxTools: z.int(),
   }),
@@ -53,6 +45,10 @@ export const queuedRunSchema = z.object({
   pace: paceSchema,
 });
 export type QueuedRun = z.output<typeof queuedRunSchema>;
+
+/** What a worker returns: the record, and the stable parts of prompts that it has not sent before. */
+export const caseResultSchema = z.object({ record: caseRecordSchema, prompts: z.record(z.string(), z.string()) });
+export type CaseResult = z.output<typeof caseResultSchema>;
 
 /** A job holds a case and nothing else. */
 export const caseJobSchema = z.object({ case: evaluationCaseSchema, repeat: z.int().min(0) });
@@ -73,24 +69,19 @@ function shortHash(text: string): string {
 
 /** What a worker has. */
 export type WorkerIdentity = QueuedRun['identity'] & {
-  model: string;
-  /** Another name of the model. */
+  /** Its name in the local store. */
   modelName?: string | undefined;
   /** Fingerprints of its catalogues. */
   catalogs: ReadonlySet<string>;
 };
 
-/** Reasons why a worker can't do a run, or none. For a run without a model id, see also `RunRegistry.claim`. */
+/** Reasons why a worker can't do a run, or none. */
 export function refusalsOf(run: QueuedRun, { catalogs, modelName, ...identity }: WorkerIdentity): string[] {
   const missing = Object.entries(run.catalogs).flatMap(([suite, fingerprint]) =>
     catalogs.has(fingerprint)
       ? []
       : [`catalogs.${suite}: no catalogue with the fingerprint ${fingerprint.slice(0, 16)} here`],
   );
-  const { model, ...others } = identity;
-  const own = run.identity.model === undefined ? others : identity;
-  const wanted = run.modelName;
-  const isOther = wanted !== undefined && wanted !== modelName && wanted !== model;
-  const called = isOther ? differencesOf({ model: wanted }, { model }) : [];
-  return [...differencesOf(run.identity, own), ...called, ...missing];
+  const own = modelName === run.identity.model ? { ...identity, model: modelName } : identity;
+  return [...differencesOf(run.identity, own), ...missing];
 }

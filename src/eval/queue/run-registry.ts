@@ -1,9 +1,8 @@
 /**
- * Registry of runs in Redis: open runs, their workers and models, and the stable parts of prompts. A run is open while its
+ * Registry of runs in Redis: open runs and their workers. A run is open while its
  * command announces it, so the run of a killed command occupies no worker.
  */
 import { Redis } from 'ioredis';
-import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { redisPlaceOf } from '../../core/secret-forms.js';
 import { type QueuedRun, queuedRunSchema, runIdSchema } from './queued-run.js';
@@ -16,18 +15,13 @@ const OPEN_MS = 30_000;
 /** Keys of a killed command expire after a week. */
 const KEPT_SECONDS = 7 * 24 * 3_600;
 
-/** A model, and the worker that has it. */
-const claimSchema = z.object({ model: z.string(), worker: z.string() });
-type ModelClaim = z.infer<typeof claimSchema>;
-
 export type RunRegistry = ReturnType<typeof createRunRegistry>;
 
 /** Queue for the jobs of a run. */
 export const queueNameOf = (id: string) => `eval-${id}`;
 
 const RUNS = `${PREFIX}:eval:runs`;
-const keyFor = (id: string, what: 'run' | 'workers' | 'prompts' | 'claims') => `${PREFIX}:eval:${id}:${what}`;
-const keysOfWorkers = (id: string) => [keyFor(id, 'workers'), keyFor(id, 'prompts'), keyFor(id, 'claims')];
+const keyFor = (id: string, what: 'run' | 'workers') => `${PREFIX}:eval:${id}:${what}`;
 
 export function createRunRegistry(redis: Redis) {
   /** Redis's clock, since those of the machines may differ. */
@@ -35,14 +29,7 @@ export function createRunRegistry(redis: Redis) {
     const [seconds, microseconds] = await redis.time();
     return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
   };
-  /** Claims in order; the first one decides the run's model. */
-  const claims = async (id: string): Promise<ModelClaim[]> => {
-    const texts = await redis.lrange(keyFor(id, 'claims'), 0, -1);
-    const all = texts.map((text) => claimSchema.parse(JSON.parse(text)));
-    return all.filter(({ model }, place) => all.findIndex((other) => other.model === model) === place);
-  };
   return {
-    claims,
     /** Call it repeatedly while the run goes on. */
     async announce(run: QueuedRun) {
       const { id } = run;
@@ -52,7 +39,7 @@ export function createRunRegistry(redis: Redis) {
       const both = redis.multi().set(keyFor(id, 'run'), description, 'EX', KEPT_SECONDS).zadd(RUNS, heardAt, id);
       for (const [error] of (await both.exec()) ?? []) if (error) throw error;
       await redis.zremrangebyscore(RUNS, '-inf', (await now()) - KEPT_SECONDS * 1_000);
-      for (const key of keysOfWorkers(id)) await redis.expire(key, KEPT_SECONDS);
+      await redis.expire(keyFor(id, 'workers'), KEPT_SECONDS);
     },
     /** Oldest first. `run` is undefined where another version of Winnow wrote it. */
     async openRuns(): Promise<{ id: string; run: QueuedRun | undefined }[]> {
@@ -73,35 +60,16 @@ export function createRunRegistry(redis: Redis) {
     },
     /** Worker -> why it refuses the run, or nothing. */
     workersOf: (id: string): Promise<Record<string, string>> => redis.hgetall(keyFor(id, 'workers')),
-    /**
-     * For a run without a model id: the first worker's model becomes the run's.
-     * @returns the first claim, which may be this one
-     */
-    async claim(id: string, claim: ModelClaim): Promise<ModelClaim> {
-      await redis.rpush(keyFor(id, 'claims'), JSON.stringify(claim));
-      return (await claims(id))[0] ?? claim;
-    },
-    /** Keeps the first copy of a stable part; each worker sends it once. */
-    async offerPrompt(id: string, hash: string, text: string) {
-      await redis.hsetnx(keyFor(id, 'prompts'), hash, text);
-    },
-    /** Undefined where it is missing or already taken. */
-    async takePrompt(id: string, hash: string): Promise<string | undefined> {
-      const text = await redis.hget(keyFor(id, 'prompts'), hash);
-      // The field stays, so that no worker sends it again, but without its text, to save memory.
-      if (text) await redis.hset(keyFor(id, 'prompts'), hash, '');
-      return text || undefined;
-    },
     async remove(id: string) {
       await redis.zrem(RUNS, id);
-      await redis.del(keyFor(id, 'run'), ...keysOfWorkers(id));
+      await redis.del(keyFor(id, 'run'), keyFor(id, 'workers'));
     },
     /** Deletes what workers wrote after the run's removal. */
     async sweep(id: string) {
       if ((await redis.exists(keyFor(id, 'run'))) > 0) return;
       // BullMQ's check for lost jobs creates these again.
       const ofQueue = ['meta', 'events', 'stalled-check'].map((name) => `${PREFIX}:${queueNameOf(id)}:${name}`);
-      await redis.del(...keysOfWorkers(id), ...ofQueue);
+      await redis.del(keyFor(id, 'workers'), ...ofQueue);
     },
   };
 }

@@ -7,7 +7,7 @@ import type { ShownPlan } from './show-plan.js';
 
 export type ReportRun = Pick<
   RunSummary,
-  'name' | 'startedAt' | 'endedAt' | 'interrupted' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned'
+  'name' | 'startedAt' | 'endedAt' | 'interrupted' | 'model' | 'settings' | 'promptHashes' | 'planned'
 > & {
   readonly metrics: readonly RunMetric[];
   readonly suites: readonly Pick<RunSummary['suites'][number], 'catalog' | 'tools'>[];

@@ -4,13 +4,12 @@ import type { Model } from '../../core/model/model.js';
 import type { Options, OptionsInput } from '../../core/options.js';
 import type { EvaluationCase } from '../case.js';
 import { hashOf } from '../run-summary.js';
-import type { Budget, Spent } from './budget.js';
 import { type PromptDraft, renderDraft, type TunedPrompt } from './prompt-draft.js';
 import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 
 /** A prompt and options to try, and their origin. */
 export interface Variant {
-  readonly kind: 'base' | 'examples' | 'order' | 'wording' | 'summaries';
+  readonly kind: 'base' | 'examples' | 'wording' | 'summaries';
   /** What is new in it, in a few words. */
   readonly about: string;
   readonly draft: PromptDraft;
@@ -29,12 +28,17 @@ export interface Measured {
   readonly got: string;
   /** Tokens of the sent stable part; 0 without a model call. */
   readonly stableTokens: number;
-  readonly calls: number;
   readonly milliseconds: number;
 }
 
 /** By the id of the case; a case that ended with an error of the server is missing. */
 export type Measurements = ReadonlyMap<string, Measured>;
+
+/** The time that tuning may take. */
+export interface Budget {
+  /** Less the reserve, which later steps need. Default: no reserve. */
+  millisecondsLeft(reserve?: number): number;
+}
 
 export type Candidate =
   | { ok: true; variant: Variant }
@@ -64,10 +68,11 @@ export interface Round extends Admitter {
   seed: number;
   catalogs: ReadonlyMap<string, Catalog>;
   options: Options;
-  /** Proposes wordings; its calls are counted. */
+  /** Proposes wordings. */
   model: Model;
   budget: Budget;
-  reserve: Spent;
+  /** Of the budget, in milliseconds. */
+  reserve: number;
   signal: AbortSignal;
 }
 
@@ -93,7 +98,7 @@ export function toCandidate(
   if (!admission.ok) return refused(admission.issues);
   const grown = growth(text);
   if (grown > maxGrowth) {
-    return refused([`the prompt grows by ${grown} tokens; ${maxGrowth} are allowed (--max-tokens-growth)`]);
+    return refused([`the prompt grows by ${grown} tokens; ${maxGrowth} are allowed`]);
   }
   const variant = { kind, about, draft, text: admission.text, options, caseIds, hash: hashOf(text, options) };
   return { ok: true, variant };

@@ -1,8 +1,6 @@
 /**
  * Worked examples from failing cases: one, then random sets of two, four and more, of which those stay that repair other cases
- * (bootstrapped few-shot with random search: Khattab et al., "DSPy", 2023). Also tries the same examples in other orders, since
- * order alone can decide the quality of a small model's answers, and good orders differ between models (Lu et al.,
- * "Fantastically Ordered Prompts", ACL 2022).
+ * (bootstrapped few-shot with random search: Khattab et al., "DSPy", 2023).
  */
 import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -32,7 +30,7 @@ export function exampleCandidates(round: Round): Candidate[] {
     const key = candidate.ok ? candidate.variant.hash : candidate.about;
     if (!candidates.has(key)) candidates.set(key, candidate);
   }
-  return [...orderCandidates(round), ...candidates.values()];
+  return [...candidates.values()];
 }
 
 interface Usable {
@@ -56,28 +54,6 @@ function fitting(chosen: readonly Usable[], round: Round): Candidate {
   const change = { kind: 'examples', about, draft: { ...draft, examples }, caseIds: [...caseIds, ...ids] } as const;
   const candidate = toCandidate(change, round);
   return candidate.ok || chosen.length <= 1 ? candidate : fitting(chosen.slice(0, -1), round);
-}
-
-/** The reverse order, then random ones. None with fewer than two examples. */
-export function orderCandidates(
-  round: Pick<Round, 'best' | 'tries' | 'seed' | 'gate' | 'growth' | 'maxGrowth'>,
-): Candidate[] {
-  const { best, tries, seed } = round;
-  const { examples } = best.draft;
-  const places = examples.map((_, place) => place);
-  const shuffled = (turn: number) => {
-    const random = randomFor(0, `${seed} ${turn}`);
-    const keyed = places.map((place) => ({ place, key: random() }));
-    return keyed.toSorted((one, other) => one.key - other.key).map(({ place }) => place);
-  };
-  const orders = Array.from({ length: tries }, (_, turn) => (turn === 0 ? places.toReversed() : shuffled(turn)));
-  const unique = new Map(orders.map((order) => [order.join(), order]));
-  unique.delete(places.join());
-  return [...unique.values()].map((order) => {
-    const about = `order of examples: ${order.map((place) => place + 1).join(', ')}`;
-    const draft = { ...best.draft, examples: order.flatMap((place) => examples[place] ?? []) };
-    return toCandidate({ kind: 'order', about, draft }, round);
-  });
 }
 
 /**

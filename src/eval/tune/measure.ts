@@ -1,20 +1,17 @@
-/** Scores a variant on each case. Earlier measurements, also of other processes, are not repeated. */
+/** Scores a variant on each case, once. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { throwIfCancelled, WinnowError } from '../../core/errors.js';
+import { throwIfCancelled } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import type { CaseJob, CaseRunner } from '../case-runner.js';
 import { createLocalDispatcher, createOutage } from '../evaluate.js';
-import { isOfStage, meaningOf, SCORES } from '../metrics.js';
 import type { CaseRecord } from '../record.js';
 import type { OnStablePart } from '../suite.js';
-import { type Budget, BudgetEnded, type Spent } from './budget.js';
-import type { Measured, Measurements, Variant } from './candidates.js';
+import type { Budget, Measured, Measurements, Variant } from './candidates.js';
 import type { TunedPrompt } from './prompt-draft.js';
 
 export interface MeasurerParts {
   prompt: TunedPrompt;
-  objective: Objective;
   /** Runs cases with a variant, whose prompt is in the file. */
   createRunner: (variant: Variant, promptFile: string, onStablePart: OnStablePart) => CaseRunner;
   budget: Budget;
@@ -31,25 +28,24 @@ export interface MeasurerParts {
   onError: (record: CaseRecord) => void;
 }
 
+/** Ends a search, which keeps its results so far. */
+export class BudgetEnded extends Error {}
+
 /**
  * @throws BudgetEnded when the budget, less the reserve, ended before all cases were done
  * @throws WinnowError `cancelled` after an interrupt, `model_failed` when the server is down
  */
-export type Measure = (variant: Variant, cases: readonly EvaluationCase[], reserve?: Spent) => Promise<Measurements>;
+export type Measure = (variant: Variant, cases: readonly EvaluationCase[], reserve?: number) => Promise<Measurements>;
 
 const MAX_ERRORS_IN_A_ROW = 8;
 
 export function createMeasurer(parts: MeasurerParts): Measure {
-  const { prompt, budget, jobs, stop, cancel } = parts;
+  const { budget, jobs, stop, cancel } = parts;
+  const known = new Map<string, Map<string, Measured>>();
   return async (variant, cases, reserve) => {
-    const keyOf = (id: string) => ['case', prompt, variant.hash, id];
-    const found = new Map<string, Measured>();
-    const missing: EvaluationCase[] = [];
-    for (const one of cases) {
-      const measured = await budget.recall<Measured>(keyOf(one.id));
-      if (measured) found.set(one.id, measured);
-      else missing.push(one);
-    }
+    const found = known.get(variant.hash) ?? new Map<string, Measured>();
+    known.set(variant.hash, found);
+    const missing = cases.filter(({ id }) => !found.has(id));
     if (missing.length === 0) return found;
     const stableParts = new Map<string, number>();
     mkdirSync(parts.folder, { recursive: true });
@@ -62,30 +58,25 @@ export function createMeasurer(parts: MeasurerParts): Measure {
     let begun = 0;
     async function* queue(): AsyncGenerator<CaseJob> {
       for (const one of missing) {
-        if (budget.isOver(reserve)) return;
+        if (budget.millisecondsLeft(reserve) <= 0) return;
         begun += 1;
         yield { case: one, repeat: 0 };
       }
     }
-    const see = async (record: CaseRecord) => {
-      const { id, error } = record;
-      if (error && budget.exhausted.aborted) return;
-      outage.see(record);
-      if (error) return parts.onError(record);
-      const measured = toMeasured(record, parts, stableParts);
-      found.set(id, measured);
-      await budget.keep(keyOf(id), measured, measured.calls);
-    };
     await createLocalDispatcher(run, jobs)(queue(), {
       keep: async (records) => {
-        for (const record of records) await see(record);
+        for (const record of records) {
+          outage.see(record);
+          if (record.error) parts.onError(record);
+          else found.set(record.id, toMeasured(record, parts, stableParts));
+        }
       },
-      stop: AbortSignal.any([stop, cancel, budget.exhausted, outage.signal]),
+      stop: AbortSignal.any([stop, cancel, outage.signal]),
       cancel,
     });
     throwIfCancelled(stop);
     outage.signal.throwIfAborted();
-    if (budget.exhausted.aborted || begun < missing.length) throw new BudgetEnded();
+    if (begun < missing.length) throw new BudgetEnded();
     return found;
   };
 }
@@ -94,10 +85,9 @@ function toMeasured(record: CaseRecord, parts: MeasurerParts, stableParts: Reado
   const stage = parts.prompt === 'select-tools' ? 'selection' : 'planning';
   const first = record.calls.find((call) => call.stage === stage);
   return {
-    score: parts.objective(record) ?? null,
+    score: scoreOf(parts.prompt, record) ?? null,
     got: renderGot(parts.prompt, record),
     stableTokens: stableParts.get(first?.system ?? '') ?? 0,
-    calls: record.calls.filter(({ fromCache }) => !fromCache).length,
     milliseconds: record.milliseconds.total,
   };
 }
@@ -113,28 +103,15 @@ function renderGot(prompt: TunedPrompt, { selection, result }: CaseRecord): stri
   return JSON.stringify(result.steps.map((step) => ({ tool: step.tool, arguments: step.arguments }))).slice(0, 600);
 }
 
-/** The number that tuning raises. Undefined for a case without evidence: selection was skipped, or the server failed. */
-export type Objective = (record: CaseRecord) => number | undefined;
-
 /**
- * One number for each case, finer than right or wrong where possible, so that fewer cases show more. Default for select-tools:
+ * The number that tuning raises, finer than right or wrong where possible, so that fewer cases show more. For select-tools:
  * recall of the needed tools; where none is needed, whether none was picked. For plan-steps: the mean of kind, node F1, edge F1
- * and argument-value F1, as far as they apply.
- * @param metric a metric of `winnow eval` instead, where higher is better
- * @throws WinnowError `invalid_option`
+ * and argument-value F1, as far as they apply. Undefined for a case without evidence: selection was skipped, or the server failed.
  */
-export function objectiveOf(prompt: TunedPrompt, metric?: string): Objective {
-  const refused = (why: string) => new WinnowError('invalid_option', `--metric: "${metric}" ${why}`);
-  if (metric !== undefined && !(SCORES.has(metric) && meaningOf(metric)?.better === 'higher'))
-    throw refused('is no metric of which more is better; "recall", "right" or "nodeF1" are.');
-  if (metric !== undefined && !isOfStage(metric, prompt === 'select-tools' ? 'select' : 'plan'))
-    throw refused(`says nothing about ${prompt}: choose the other prompt by --only, or "right".`);
-  return ({ outcome, selection, scores }) => {
-    if (outcome === 'error' || selection === undefined) return undefined;
-    if (prompt === 'select-tools' && selection.mode === 'passthrough') return undefined;
-    if (metric !== undefined) return scores[metric] ?? undefined;
-    if (prompt === 'select-tools') return scores.recall ?? scores.right ?? undefined;
-    const applying = ['kind', 'nodeF1', 'edgeF1', 'argumentValueF1'].flatMap((name) => scores[name] ?? []);
-    return applying.length === 0 ? undefined : applying.reduce((sum, score) => sum + score, 0) / applying.length;
-  };
+function scoreOf(prompt: TunedPrompt, { outcome, selection, scores }: CaseRecord): number | undefined {
+  if (outcome === 'error' || selection === undefined) return undefined;
+  if (prompt === 'select-tools')
+    return selection.mode === 'passthrough' ? undefined : (scores.recall ?? scores.right ?? undefined);
+  const applying = ['kind', 'nodeF1', 'edgeF1', 'argumentValueF1'].flatMap((name) => scores[name] ?? []);
+  return applying.length === 0 ? undefined : applying.reduce((sum, score) => sum + score, 0) / applying.length;
 }

@@ -5,10 +5,9 @@
 import type { EvaluationCase } from '../case.js';
 import { hashOf } from '../run-summary.js';
 import { type Pair, pairedDifference, signFlipP } from '../statistics.js';
-import { BudgetEnded, type Spent } from './budget.js';
 import type { CandidateKind, Round, Variant } from './candidates.js';
 import { exampleCandidates } from './examples.js';
-import type { Measure } from './measure.js';
+import { BudgetEnded, type Measure } from './measure.js';
 import { parameterCandidates } from './parameters.js';
 import { countSeenTokens } from './prompt-draft.js';
 import type { Split } from './split-cases.js';
@@ -23,8 +22,8 @@ export interface TunePromptParts
   text: string;
   split: Split;
   measure: Measure;
-  /** Reserved for later prompts. */
-  reserve: Spent;
+  /** Milliseconds for later prompts. */
+  reserve: number;
   /** Growth of the sent stable part, as a fraction. */
   maxTokensGrowth: number;
   rounds: number;
@@ -39,8 +38,6 @@ interface Found {
   tried: Tried[];
   /** Why it ended. */
   end: string;
-  /** Completed rounds. */
-  rounds: number;
 }
 
 export async function search(
@@ -48,7 +45,7 @@ export async function search(
   { base, allowedGrowth }: { base: Variant; allowedGrowth: number },
 ): Promise<Found> {
   const { split, measure, seed, budget, reserve, model } = parts;
-  const found: Found = { best: base, tried: [], end: 'the rounds are over', rounds: 0 };
+  const found: Found = { best: base, tried: [], end: 'the rounds are over' };
   const before = countSeenTokens(base.text, model);
   const growth = (text: string) => countSeenTokens(text, model) - before;
   const seen = new Set([base.hash]);
@@ -83,7 +80,8 @@ export async function search(
     const failing = split.training.filter(isFailing);
     const context = { ...parts, round: number, best, failing, scores, lessons, growth, maxGrowth: allowedGrowth };
     const entries = await gather({ ...context, seed: seed + number * 1_000 });
-    if (entries.length === 0) return budget.isOver(reserve) ? BUDGET_ENDED : 'there is no further candidate';
+    if (entries.length === 0)
+      return budget.millisecondsLeft(reserve) <= 0 ? BUDGET_ENDED : 'there is no further candidate';
     parts.onProgress(`round ${number}: ${entries.length} candidates, ${failing.length} training cases fail`);
     const winner = await halve(entries, { best, cases: byUse(split.training, isFailing), parts });
     lessons.push(...entries.filter(({ variant }) => variant.kind === 'wording').map(renderLesson));
@@ -112,11 +110,9 @@ export async function search(
   };
 
   try {
-    while (found.rounds < parts.rounds) {
-      const ended = await round(found.rounds + 1);
-      if (ended !== undefined) found.end = ended;
-      if (ended !== BUDGET_ENDED) found.rounds += 1;
-      if (ended !== undefined) return found;
+    for (let number = 1; number <= parts.rounds; number++) {
+      const ended = await round(number);
+      if (ended !== undefined) return { ...found, end: ended };
     }
   } catch (error) {
     if (!(error instanceof BudgetEnded)) throw error;

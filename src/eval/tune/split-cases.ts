@@ -11,15 +11,11 @@ export const PARTS = ['training', 'choosing', 'heldBack'] as const;
 export type Part = (typeof PARTS)[number];
 export type Split = Readonly<Record<Part, readonly EvaluationCase[]>>;
 
-/** Shares of the parts; they need not add up to 1. */
-export type Shares = Readonly<Record<Part, number>>;
 /** Choosing gets most, since its size decides how small a gain is significant. */
-export const DEFAULT_SHARES: Shares = { training: 0.3, choosing: 0.4, heldBack: 0.3 };
+const SHARES: Readonly<Record<Part, number>> = { training: 0.3, choosing: 0.4, heldBack: 0.3 };
 
 interface SplitOptions {
   seed: number;
-  /** Default: 0.3 training, 0.4 choosing, 0.3 held back. */
-  shares?: Shares;
   /** Cases always used for training, for example those already quoted in the prompt. */
   mustTrain?: (one: EvaluationCase) => boolean;
 }
@@ -29,10 +25,9 @@ const MIN_CASES = 5;
 
 /** @throws WinnowError `invalid_option` where a part would have fewer than five cases. */
 export function splitCases(cases: readonly EvaluationCase[], options: SplitOptions): Split {
-  const { seed, shares = DEFAULT_SHARES, mustTrain = () => false } = options;
+  const { seed, mustTrain = () => false } = options;
   const parts: Record<Part, EvaluationCase[]> = { training: [], choosing: [], heldBack: [] };
   const given: Record<Part, number> = { training: 0, choosing: 0, heldBack: 0 };
-  const total = shares.training + shares.choosing + shares.heldBack;
   let seen = 0;
   for (const group of groupsOf(cases, seed)) {
     if (group.some(mustTrain)) {
@@ -41,14 +36,14 @@ export function splitCases(cases: readonly EvaluationCase[], options: SplitOptio
     }
     seen += group.length;
     // Fills the part furthest behind its share; neighbours are of one stratum, so each stratum is spread evenly.
-    const lag = (part: Part) => (seen * shares[part]) / total - given[part];
+    const lag = (part: Part) => seen * SHARES[part] - given[part];
     const part = PARTS.reduce((most, one) => (lag(one) > lag(most) ? one : most));
     given[part] += group.length;
     parts[part].push(...group);
   }
   if (PARTS.some((part) => parts[part].length < MIN_CASES)) {
     const sizes = PARTS.map((part) => `${part} ${parts[part].length}`).join(', ');
-    const advice = `(${sizes}; each part needs ${MIN_CASES}): give more cases, or another --split.`;
+    const advice = `(${sizes}; each part needs ${MIN_CASES}): give more cases.`;
     throw new WinnowError('invalid_option', `${cases.length} cases are too few to tune with ${advice}`);
   }
   return parts;

@@ -2,12 +2,12 @@
 import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import { pairedDifference } from '../statistics.js';
-import { BudgetEnded, type Spent } from './budget.js';
 import { type Measurements, toCandidate, type Variant } from './candidates.js';
 import { createExamples } from './examples.js';
+import { BudgetEnded } from './measure.js';
 import { countSeenTokens, parseDraft } from './prompt-draft.js';
 import { BUDGET_ENDED, pairsOf, search, type TunePromptParts } from './search.js';
-import type { PromptReport, Tried } from './tune-report.js';
+import type { PromptReport } from './tune-report.js';
 
 export type { TunePromptParts };
 
@@ -17,49 +17,32 @@ interface TunedResult {
   best: Variant | undefined;
 }
 
-const GO_ON = 'Go on with --resume and a larger --budget or --max-calls.';
+const GO_ON = 'Run it again with a larger --budget: answers so far are kept, and take no time.';
 
 /** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` where no case asks the model */
 export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
-  const { prompt, measure, split, reserve, jobs, budget, model, seed } = parts;
+  const { measure, split, reserve, jobs, budget, model, seed } = parts;
   const base = baseOf(parts);
   const report = newReport(parts, base);
   const ended = (reason: string, best?: Variant): TunedResult => ({ report: { ...report, reason }, best });
 
-  let begun: Measurements = new Map();
-  const first = await unlessOver(async () => {
-    begun = await measure(base, split.training.slice(0, jobs), reserve);
-    return measure(base, split.training, reserve);
-  });
-  if (!first) {
-    const why = begun.size > 0 ? shortfallOf(parts, costOf(begun, jobs)) : undefined;
-    return ended(`The budget ended before the prompt as it is was measured${why ? `: ${why}` : ''}. ${GO_ON}`);
-  }
+  const first = await unlessOver(() => measure(base, split.training, reserve));
+  if (!first) return ended(`The budget ended before the prompt as it is was measured. ${GO_ON}`);
   Object.assign(report, factsOf(parts, first, report));
-  const cost = costOf(first, jobs);
+  const cost = mean([...first.values()].map(({ milliseconds }) => milliseconds)) / jobs;
   const shortfall = shortfallOf(parts, cost);
   if (shortfall) parts.onProgress(shortfall);
   // Reserves the measurement of both prompts on the held-back part.
-  const held = 2 * split.heldBack.length;
-  const kept = {
-    calls: reserve.calls + Math.ceil(cost.calls * held),
-    milliseconds: reserve.milliseconds + cost.milliseconds * held,
-  };
-  // A part already tested is no evidence for later finds, so a repeated run ends where it ended before.
-  const lookKey = ['look at the held-back part', prompt];
-  const looked = await budget.recall<{ rounds: number; end: string; tried: Tried[] }>(lookKey);
-  const limits = { reserve: kept, rounds: looked?.rounds ?? parts.rounds };
-  const found = await search({ ...parts, ...limits }, { base, allowedGrowth: report.tokens.allowedGrowth });
-  const { tried, end } = looked ?? found;
-  const { best, rounds } = found;
+  const kept = reserve + cost * 2 * split.heldBack.length;
+  const found = await search({ ...parts, reserve: kept }, { base, allowedGrowth: report.tokens.allowedGrowth });
+  const { best, tried, end } = found;
   report.tried = tried;
   if (best === base) {
     const missing = shortfallOf(parts, cost);
     const why = `what is left of the budget was kept for the look at the held-back part${missing ? `; ${missing}` : ''}`;
-    const isKept = end === BUDGET_ENDED && !budget.isOver();
+    const isKept = end === BUDGET_ENDED && budget.millisecondsLeft() > 0;
     return ended(`Nothing is clearly better than the prompt as it is; ${isKept ? why : end}.`);
   }
-  await budget.keep(lookKey, { rounds, end, tried }, 0);
   // The single test: the gain must show here too, so a worse or equal mean keeps nothing.
   const pairs = await unlessOver(() => pairsOf(split.heldBack, { best: base, variant: best, parts }));
   if (!pairs) return ended(`The budget ended before the held-back part was looked at, so nothing is kept. ${GO_ON}`);
@@ -71,13 +54,12 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   return ended(`Better on the choosing part, and the held-back part agrees; ${end}.`, best);
 }
 
-function newReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
+function newReport({ prompt, model }: TunePromptParts, base: Variant): PromptReport {
   const tokens = countSeenTokens(base.text, model);
   return {
     prompt,
     isChanged: false,
     reason: '',
-    cases: { training: split.training.length, choosing: split.choosing.length, heldBack: split.heldBack.length },
     base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
     options: {},
     examples: [],
@@ -139,46 +121,25 @@ function factsOf(
   };
 }
 
-/** Average cost of a case, with `jobs` at once. */
-function costOf(measured: Measurements, jobs: number): Spent {
-  const all = [...measured.values()];
-  return {
-    calls: mean(all.map(({ calls }) => calls)),
-    milliseconds: mean(all.map(({ milliseconds }) => milliseconds)) / jobs,
-  };
-}
-
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 /** Halving tries about half of the training cases for each of six candidates; then two prompts run on each other part. */
 const TRAINING_PASSES = 3;
-/** With fewer cases hardly any gain is significant. */
-const FEWEST_CASES = 20;
 
 /**
- * Says in words how much time is missing for one decision; undefined if the remaining time is enough. This warns before the
- * time is spent.
- * @param cost of one case
+ * Says in words how much time is missing for one decision, before the time is spent. Undefined: the remaining time is enough.
+ * @param cost of one case, in milliseconds
  */
 export function shortfallOf(
   { budget, reserve, split }: Pick<TunePromptParts, 'budget' | 'reserve' | 'split'>,
-  { milliseconds }: Pick<Spent, 'milliseconds'>,
+  cost: number,
 ): string | undefined {
   const later = split.choosing.length + split.heldBack.length;
-  const needed = milliseconds * (TRAINING_PASSES * split.training.length + 2 * later);
+  const needed = cost * (TRAINING_PASSES * split.training.length + 2 * later);
   const left = budget.millisecondsLeft(reserve);
   if (needed <= left) return undefined;
-  const cases = split.training.length + later;
-  const fewer = Math.max(0, Math.floor((cases * left) / needed));
-  const advice =
-    fewer >= FEWEST_CASES
-      ? `give a larger --budget, or about ${fewer} of the ${cases} cases by --sample`
-      : `it does for about ${fewer} of the ${cases} cases, which show hardly any gain: give a larger --budget`;
-  const inMinutes = (time: number) => {
-    const minutes = Math.max(0, Math.ceil(time / 60_000));
-    return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-  };
-  return `a decision takes about ${inMinutes(needed)} more; what is left is ${inMinutes(left)}: ${advice}`;
+  const [wanted, there] = [needed, left].map((time) => Math.max(0, Math.ceil(time / 60_000)));
+  return `a decision takes about ${wanted} min more, and ${there} are left: give a larger --budget, or fewer cases by --sample`;
 }

@@ -1,15 +1,14 @@
-/** Report of a tuning run: `report.json`, `report.md`, and each changed prompt with its diff. */
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+/** Report of a tuning run: `report.json`, and each changed prompt with its diff. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import type { OptionsInput } from '../../core/options.js';
 import type { PromptPaths } from '../../core/prompts/prompts.js';
 import type { Settings } from '../run-summary.js';
 import type { Difference } from '../statistics.js';
-import type { Spent } from './budget.js';
 import type { Variant } from './candidates.js';
 import type { TunedPrompt } from './prompt-draft.js';
-import { PARTS, type Part } from './split-cases.js';
+import type { Part } from './split-cases.js';
 
 /** Highest probability that all tests together keep something that is no better. */
 export const FALSE_DISCOVERY = 0.05;
@@ -38,7 +37,6 @@ export interface PromptReport {
   prompt: TunedPrompt;
   isChanged: boolean;
   reason: string;
-  cases: Record<Part, number>;
   /** Results of the initial prompt on training cases. */
   base: {
     /** Mean score. */
@@ -62,12 +60,9 @@ export interface PromptReport {
 export interface TuneReport {
   format: 1;
   settings: Settings;
-  spent: Spent;
-  split: {
-    seed: number;
-    strata: Record<string, Record<Part, number>>;
-    ids: Record<Part, string[]>;
-  };
+  milliseconds: number;
+  /** Ids of the cases of each part. */
+  split: Record<Part, string[]>;
   notices: string[];
   prompts: PromptReport[];
 }
@@ -82,110 +77,23 @@ interface TuneOutputs {
 }
 
 export function writeTuneOutputs(folder: string, { report, kept, texts, promptPaths }: TuneOutputs): void {
-  const diffs = new Map<TunedPrompt, string>();
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   for (const { prompt: name } of report.prompts) {
     const best = kept.find(({ draft }) => draft.name === name);
     const path = promptPaths[name] ?? `prompts/${name}.md`;
-    if (best) diffs.set(name, createTwoFilesPatch(path, path, texts.get(name) ?? '', best.text, 'before', 'after'));
-    writeOrRemove(join(folder, `${name}.md`), best?.text);
-    writeOrRemove(join(folder, `${name}.diff`), diffs.get(name));
+    if (!best) continue;
+    write(`${name}.md`, best.text);
+    write(`${name}.diff`, createTwoFilesPatch(path, path, texts.get(name) ?? '', best.text, 'before', 'after'));
   }
   const config = {
     prompts: Object.fromEntries(kept.map(({ draft }) => [draft.name, `${draft.name}.md`])),
     options: Object.assign({}, ...kept.map(({ options }) => options)),
   };
   // For `--config`.
-  writeOrRemove(join(folder, 'tuned.json'), kept.length === 0 ? undefined : toJson(config));
-  writeOrRemove(join(folder, 'report.json'), toJson(report));
-  writeOrRemove(join(folder, 'report.md'), renderTuneReport(report, diffs));
+  if (kept.length > 0) write('tuned.json', toJson(config));
+  write('report.json', toJson(report));
 }
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-/** Writes atomically, or removes an old file, since a resumed run may keep less than before. */
-function writeOrRemove(path: string, text: string | undefined): void {
-  if (text === undefined) {
-    rmSync(path, { force: true });
-    return;
-  }
-  writeFileSync(`${path}.unfinished`, text);
-  renameSync(`${path}.unfinished`, path);
-}
-
-function renderTuneReport(report: TuneReport, diffs: ReadonlyMap<TunedPrompt, string>): string {
-  const { spent, split, notices } = report;
-  const rows = Object.entries(split.strata).map(([stratum, counts]) => [
-    stratum,
-    ...PARTS.map((part) => String(counts[part])),
-  ]);
-  return [
-    '# Prompt tuning',
-    `${spent.calls} model calls, ${Math.round(spent.milliseconds / 1_000)} s. A change is kept where its paired 95 % interval on the choosing part lies above 0, a sign-flip test agrees at a level that keeps all looks at one prompt together below ${FALSE_DISCOVERY}, and the held-back part, looked at once at the end, shows a gain too.`,
-    ...notices,
-    ...report.prompts.flatMap((one) => renderPrompt(one, diffs.get(one.prompt))),
-    '## The split',
-    `By seed ${split.seed}; the ids are in \`report.json\`.`,
-    renderRows(['set, expected tools, tags', 'training', 'choosing', 'held back'], rows),
-    '## Method',
-    'Worked examples: bootstrapped few-shot (Khattab et al., "DSPy", 2023). Orders of examples: Lu et al., "Fantastically Ordered Prompts", 2022. Wordings: reflective prompt evolution (Agrawal et al., "GEPA", 2025). Batches: successive halving (Jamieson and Talwalkar, 2016). Intervals: paired bootstrap (Koehn, 2004). Levels: the fallback procedure (Wiens, 2003).',
-  ]
-    .join('\n\n')
-    .concat('\n');
-}
-
-function renderPrompt(one: PromptReport, diff: string | undefined): string[] {
-  const { prompt, isChanged, reason, cases, base, tokens, heldBack, options, examples, tried } = one;
-  const facts = [
-    `- cases: ${cases.training} training, ${cases.choosing} choosing, ${cases.heldBack} held back`,
-    `- as it was: ${base.training?.toFixed(3) ?? 'not measured'} on training, ${base.failing} cases not fully right, ${base.withoutExample} of them no use as an example; ${base.withoutScore} cases say nothing about this prompt`,
-    `- tokens of the file: ${tokens.before} before, ${tokens.after} now; it may grow by ${tokens.allowedGrowth}`,
-    ...(heldBack ? [`- gain on the held-back part: ${renderGain(heldBack)}`] : []),
-    ...(Object.keys(options).length > 0 ? [`- options: \`${JSON.stringify(options)}\``] : []),
-    ...(examples.length > 0 ? [`- worked examples from: ${examples.join(', ')}`] : []),
-  ];
-  const head = ['round', 'candidate', 'tokens', 'gain on training', 'gain on choosing', 'p (at most)', 'verdict'];
-  return [
-    `## ${prompt}: ${isChanged ? 'changed' : 'left as it was'}`,
-    reason,
-    facts.join('\n'),
-    ...(diff === undefined ? [] : [fenced(diff, 'diff')]),
-    tried.length === 0 ? 'Nothing was tried.' : renderRows(head, tried.map(toRow)),
-  ];
-}
-
-function toRow({ round, about, grownTokens, training, choosing, p, level, verdict, issues }: Tried): string[] {
-  return [
-    String(round),
-    about,
-    grownTokens === undefined ? '' : `${grownTokens >= 0 ? '+' : ''}${grownTokens}`,
-    training ? renderGain(training) : '',
-    choosing ? renderGain(choosing) : '',
-    p === undefined || level === undefined ? '' : `${p.toFixed(4)} (${level.toFixed(4)})`,
-    issues ? `${verdict}: ${issues.join('; ')}` : verdict,
-  ];
-}
-
-/** `+0.120 (0.031 to 0.210; 5 better, 1 worse of 24)` */
-export function renderGain({ mean, low, high, higher, lower, count }: Difference): string {
-  const sign = mean > 0 ? '+' : '';
-  return `${sign}${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)}; ${higher} better, ${lower} worse of ${count})`;
-}
-
-function renderRows(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-/** Escapes model text that could break the table or read as HTML. */
-function escaped(text: string): string {
-  return text.replace(/\s+/gu, ' ').replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '&lt;');
-}
-
-/** Uses a fence longer than any in the text. */
-function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/gu)].map(([ticks]) => ticks.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }

@@ -7,14 +7,12 @@ import { defaultPromptPath, type PromptPaths, readPrompt } from '../../core/prom
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';
-import { openRunStore } from '../run-store.js';
-import { refuseOtherSettings, type Settings } from '../run-summary.js';
+import type { Settings } from '../run-summary.js';
 import { type AnsweringModel, createSuitePlanners, PLANNING_ALONE, type Suite } from '../suite.js';
-import { type Budget, type BudgetLimits, createBudget, type Spent } from './budget.js';
-import { createMeasurer, type MeasurerParts, objectiveOf } from './measure.js';
+import { createMeasurer, type MeasurerParts } from './measure.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { createPromptGate, holdsTextOf } from './prompt-gate.js';
-import { PARTS, type Shares, type Split, splitCases, stratumOf } from './split-cases.js';
+import { type Split, splitCases } from './split-cases.js';
 import { type TunePromptParts, tunePrompt } from './tune-prompt.js';
 import { type TuneReport, writeTuneOutputs } from './tune-report.js';
 
@@ -31,71 +29,55 @@ export interface TuneOptions {
   model: Model;
   /** Cache of answers; without it every answer comes from the model. */
   cache?: AnswerCacheOptions | undefined;
-  limits: BudgetLimits;
+  /** Time for all prompts, in milliseconds. */
+  budget: number;
+  /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
+  now?: () => number;
   /** Growth of a prompt's sent stable part, as a fraction. */
   maxTokensGrowth: number;
   /** Most rounds for each prompt. */
   rounds: number;
   /** Candidates of each kind in a round. */
   tries: number;
-  shares: Shares;
   seed: number;
-  /** A metric of `winnow eval` that replaces the default objectives. */
-  metric?: string | undefined;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
-  ignoreCase: boolean;
   /** Cases at once. */
   jobs: number;
-  /** All that changes results; a resumed run must have the same. */
+  /** All that changes results, for the report. */
   settings: Settings;
-  /** Starts no new case; the run then throws `cancelled` and can be resumed. */
+  /** Starts no new case; the run then throws `cancelled`. */
   stop: AbortSignal;
   /** Abandons running cases, too. */
   cancel: AbortSignal;
   onProgress: (text: string) => void;
 }
 
-const tuningFile = (folder: string) => join(folder, 'tuning.db');
-export const hasTuning = (folder: string) => existsSync(tuningFile(folder));
+export const hasTuning = (folder: string) => existsSync(join(folder, 'report.json'));
 
-/** Settings of the run in a folder; undefined where there is none. */
-export async function earlierSettings(folder: string): Promise<Settings | undefined> {
-  if (!hasTuning(folder)) return undefined;
-  const store = await openRunStore(tuningFile(folder));
-  try {
-    const earlier = await store.recall('tuning', 'settings');
-    return earlier === undefined ? undefined : Object(earlier);
-  } finally {
-    await store.close();
-  }
-}
-
-/** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` for other settings or too few cases */
+/** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` for too few cases */
 export async function tune(options: TuneOptions): Promise<TuneReport> {
-  const { folder, limits, prompts, promptPaths, settings } = options;
+  const { folder, prompts, promptPaths, settings, model, now = () => performance.now() } = options;
   const texts = new Map(prompts.map((name) => [name, readPrompt(promptPaths[name] ?? defaultPromptPath(name))]));
   const { split, notices } = splitOf(options, [...texts.values()]);
-  const earlier = await earlierSettings(folder);
-  if (earlier) refuseOtherSettings('tuning', earlier, settings);
-  const store = await openRunStore(tuningFile(folder));
-  await store.remember('tuning', 'settings', settings);
-  const budget = createBudget(limits, store);
-  const model = budget.meter(options.model);
+  const startedAt = now();
+  const left = () => options.budget - (now() - startedAt);
+  const budget = { millisecondsLeft: (reserve = 0) => left() - reserve };
   const cache = options.cache && createAnswerCache(model, options.cache);
   try {
     const results = [];
     for (const [place, prompt] of prompts.entries()) {
-      const reserve = reserveFor(prompts.length - place - 1, { limits, budget });
+      // Later prompts get an even share of what is left.
+      const later = prompts.length - place - 1;
+      const reserve = (Math.max(0, left()) * later) / (later + 1);
       const run = { prompt, texts, split, reserve, budget, notices, answering: { model, cache } };
       results.push(await tunePrompt(partsOf(options, run)));
     }
-    const { calls, milliseconds } = budget.spent();
     const report: TuneReport = {
       format: 1,
       settings: { ...settings },
-      spent: { calls, milliseconds: Math.round(milliseconds) },
-      split: describeSplit(split, options.seed),
+      milliseconds: Math.round(now() - startedAt),
+      split: { training: idsOf(split.training), choosing: idsOf(split.choosing), heldBack: idsOf(split.heldBack) },
       notices: [...notices],
       prompts: results.map((one) => one.report),
     };
@@ -104,25 +86,16 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     return report;
   } finally {
     await cache?.close();
-    await store.close();
   }
 }
 
-function splitOf({ cases, seed, shares }: TuneOptions, texts: readonly string[]): { split: Split; notices: string[] } {
+const idsOf = (cases: readonly EvaluationCase[]) => cases.map(({ id }) => id);
+
+function splitOf({ cases, seed }: TuneOptions, texts: readonly string[]): { split: Split; notices: string[] } {
   const shown = new Set(cases.filter(holdsTextOf(texts)).map(({ id }) => id));
-  const split = splitCases(cases, { seed, shares, mustTrain: ({ id }) => shown.has(id) });
+  const split = splitCases(cases, { seed, mustTrain: ({ id }) => shown.has(id) });
   const notice = `Cases whose words stand in a prompt already, so that they only train: ${[...shown].join(', ')}.`;
   return { split, notices: shown.size === 0 ? [] : [notice] };
-}
-
-/** Shares the remaining budget evenly among the remaining prompts. */
-function reserveFor(later: number, { limits, budget }: { limits: BudgetLimits; budget: Budget }): Spent {
-  const share = later / (later + 1);
-  const left = Math.max(0, budget.millisecondsLeft({ calls: 0, milliseconds: 0 }));
-  return {
-    calls: limits.calls === undefined ? 0 : Math.floor(Math.max(0, limits.calls - budget.spent().calls) * share),
-    milliseconds: left * share,
-  };
 }
 
 interface PromptRun extends Pick<TunePromptParts, 'prompt' | 'split' | 'reserve' | 'budget'> {
@@ -146,7 +119,6 @@ function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
     gate: createPromptGate({ training: split.training, withheld, known: [...texts.values(), ...ofTools] }),
     measure: createMeasurer({
       prompt,
-      objective: objectiveOf(prompt, options.metric),
       createRunner: runnerOf(options, run),
       budget,
       countTokens: answering.model.countTokens,
@@ -157,7 +129,7 @@ function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
       onError: ({ id, error }) =>
         run.notices.push(`${prompt}: the case ${id} was left out once, with ${error?.code}: ${error?.message}`),
     }),
-    model: answering.model,
+    model: answering.cache?.model ?? answering.model,
     catalogs,
     signal: cancel,
     onProgress: (text) => options.onProgress(`${prompt}: ${text}`),
@@ -166,27 +138,14 @@ function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
 
 /** Judges each stage alone, so that a gain is the prompt's own: planning gets the expected tools and others. */
 function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): MeasurerParts['createRunner'] {
-  const { suites, promptPaths, seed, today, ignoreCase } = options;
+  const { suites, promptPaths, seed, today } = options;
   const only = prompt === 'select-tools' ? 'select' : 'plan';
   const { maxTools } = options.options;
-  const judging = { only, maxTools, seed, today, ignoreCase } as const;
+  const judging = { only, maxTools, seed, today } as const;
   return (variant, promptFile, onStablePart) => {
     const input = { ...options.options, ...variant.options, ...(only === 'plan' ? PLANNING_ALONE : {}) };
     const parts = { ...answering, options: input, prompts: { ...promptPaths, [prompt]: promptFile }, onStablePart };
     const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
     return createCaseRunner({ ...judging, suites: new Map(planners) });
   };
-}
-
-function describeSplit(split: Split, seed: number): TuneReport['split'] {
-  const strata: TuneReport['split']['strata'] = {};
-  const ids: TuneReport['split']['ids'] = { training: [], choosing: [], heldBack: [] };
-  for (const part of PARTS) {
-    for (const one of split[part]) {
-      const row = strata[stratumOf(one)] ?? { training: 0, choosing: 0, heldBack: 0 };
-      strata[stratumOf(one)] = { ...row, [part]: row[part] + 1 };
-      ids[part].push(one.id);
-    }
-  }
-  return { seed, strata, ids };
 }

@@ -31,10 +31,9 @@ export async function wordingCandidates(round: Round): Promise<Candidate[]> {
     .map((one) => renderFailure(prompt, one, scores.get(one.id)?.got ?? ''))
     .filter((text) => gate.admit(text, 'training').ok);
   const candidates: Candidate[] = [];
-  for (let turn = 0; turn < tries && shown.length > 0 && !budget.isOver(reserve); turn++) {
+  for (let turn = 0; turn < tries && shown.length > 0 && budget.millisecondsLeft(reserve) > 0; turn++) {
     const failures = sampleOf(shown, FAILURES, randomFor(seed, `wording ${turn}`));
-    const key = ['wording', prompt, best.hash, round.round, turn];
-    const proposal = await budget.once(key, () => propose(round, failures));
+    const proposal = await propose(round, failures);
     const about = `wording ${turn + 1}`;
     if (!proposal.ok) {
       candidates.push({ ok: false, kind: 'wording', about, issues: [...proposal.issues] });

@@ -103,5 +103,5 @@ it.each([
 ])('an address with a slip (%s) is no file, and its password is not shown', async (_, place) => {
   const refused = { code: 'invalid_option', message: expect.not.stringContaining('S3cret') };
   await expect(openStore({ file: place })).rejects.toMatchObject(refused);
-  expect(() => storePlaceOf({ store: place }, {})).toThrow('looks like an address');
+  expect(() => storePlaceOf({ store: place })).toThrow('looks like an address');
 });

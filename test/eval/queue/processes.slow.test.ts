@@ -94,13 +94,13 @@ function begin(words: readonly string[], key: string, more: Readonly<Record<stri
   return { ended, kill };
 }
 
-/** Both are told of the cases, and the workers alone of the model. */
+/** Both are told of the cases, and the workers alone of the model's address. */
 const shared = () => ['--suite', join(folder, 'set'), '--queue', redis.url];
 const beginWorker = (key: string, env = {}) =>
   begin(['worker', ...shared(), '--base-url', server.baseUrl, '--model', 'm'], key, env);
 const small = ['--set', 'passthroughTools=0,fillTokens=0'];
 const beginRun = (out: string, more: readonly string[] = []) =>
-  begin(['eval', ...shared(), ...small, '--out', out, ...more], 'command');
+  begin(['eval', ...shared(), '--model', 'm', ...small, '--out', out, ...more], 'command');
 
 const numberOf = (key: string) => Number(key.slice(1).split('#')[0]);
 const inOrder = (keys: readonly string[]) => [...keys].sort((one, other) => numberOf(one) - numberOf(other));
@@ -139,7 +139,7 @@ describe('a run on three workers', () => {
         workers.get(KILLED)?.kill('SIGKILL');
         return true;
       };
-      const { exitCode, stderr } = await beginRun(out, ['--lost-after', '2', '--window', '20']).ended;
+      const { exitCode, stderr } = await beginRun(out).ended;
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining('takes part.')]);
       await restarted;
       expect(restarted).toBeDefined();
@@ -176,12 +176,12 @@ describe('a run on three workers', () => {
       };
       const firstCount = server.requests.length;
       const worker = beginWorker('only');
-      const killed = beginRun(out, ['--window', '15']);
+      const killed = beginRun(out);
       run = killed;
       expect((await killed.ended).exitCode).toBeNull();
       const before = await readSummary(out);
       expect(before).toMatchObject({ interrupted: true });
-      const { exitCode, stderr } = await beginRun(out, ['--window', '15', '--resume']).ended;
+      const { exitCode, stderr } = await beginRun(out, ['--resume']).ended;
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`eval ${CASES}/${CASES}`)]);
       expect(inOrder(await keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
       expect(await readSummary(out)).toMatchObject({ interrupted: false, counts: { done: CASES, right: CASES } });

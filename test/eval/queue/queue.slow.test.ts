@@ -123,36 +123,6 @@ describe('a queue of cases', () => {
     const message = 'No worker came to the end of this case: out of order.';
     expect(records).toMatchObject([{ id: 'c0', outcome: 'error', error: { code: 'internal', message } }]);
   });
-
-  itWithRedis(named('lets all workers together begin no more cases than the rate'), async () => {
-    const run = aRun({ pace: { attempts: 1, backoffMs: 1, lostAfterMs: 1_000, rate: { cases: 3, perMs: 3_600_000 } } });
-    const begun: string[] = [];
-    const counting = (name: string) =>
-      beginWorker(redis.url, {
-        name,
-        run: (job) => {
-          begun.push(job.case.id);
-          return answers(job);
-        },
-      });
-    const workers = [counting('one'), counting('other')];
-    const third = occasion<void>();
-    const { ended, records, stop } = beginCommand(redis.url, {
-      run,
-      source: jobs(20),
-      onRecord: () => {
-        if (records.length === 2) third.tell();
-      },
-    });
-    await third.told;
-    // Both look for work for a while yet, and find none that they may begin.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(begun).toHaveLength(3);
-    stop.abort();
-    await ended;
-    await Promise.all(workers.map(({ end }) => end()));
-    expect([begun.length, records.length]).toEqual([3, 3]);
-  });
 });
 
 describe('a worker', () => {
@@ -241,52 +211,7 @@ describe('a worker', () => {
 });
 
 describe('the model of a run', () => {
-  const { model: _, ...WITHOUT_MODEL } = IDENTITY;
-  const anyModel = () => aRun({ identity: WITHOUT_MODEL });
   const identityOf = (model: string) => ({ ...IDENTITY, model, catalogs: new Set([FINGERPRINT]) });
-
-  itWithRedis(named('is that of the first worker, where the command names none'), async () => {
-    const command = beginCommand(redis.url, { run: anyModel(), source: jobs(3) });
-    const worker = beginWorker(redis.url, { identity: identityOf('of the worker') });
-    await command.ended;
-    await worker.end();
-    expect([command.model.told, ids(command.records)]).toEqual(['of the worker', ['c0', 'c1', 'c2']]);
-    expect(await client.keys('*')).toEqual([]);
-  });
-
-  itWithRedis(named('must be one: an error names two, and who has them; the second does nothing'), async () => {
-    const begun = occasion<void>();
-    const first = beginWorker(redis.url, {
-      name: 'one',
-      identity: identityOf('a'),
-      concurrency: 1,
-      run: async (job) => {
-        begun.tell();
-        // Long enough for another to come in between.
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return answers(job);
-      },
-    });
-    const command = beginCommand(redis.url, { run: anyModel(), source: jobs(1_000) });
-    command.ended.catch(() => undefined);
-    await begun.told;
-    const done: string[] = [];
-    const second = beginWorker(redis.url, {
-      name: 'other',
-      identity: identityOf('b'),
-      run: (job) => {
-        done.push(job.case.id);
-        return answers(job);
-      },
-    });
-    await expect(command.ended).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringContaining('different models: "a" (one) and "b" (other). Say by --model which one'),
-    });
-    await Promise.all([first.end(), second.end()]);
-    expect(done).toEqual([]);
-    expect(second.notices.join()).toContain('model: "a" of the worker one there, "b" here');
-  });
 
   itWithRedis(
     named('is the one that the command names: workers with another refuse, and the run goes on'),
@@ -300,12 +225,12 @@ describe('the model of a run', () => {
       const right = beginWorker(redis.url, { name: 'right' });
       await command.ended;
       await Promise.all([other.end(), right.end()]);
-      expect([command.model.told, command.records.length]).toEqual(['m', 5]);
+      expect(command.records).toHaveLength(5);
     },
   );
 
   itWithRedis(named('may go by another name at the workers, and is one of all that do'), async () => {
-    const run = { ...anyModel(), modelName: 'small' };
+    const run = aRun({ identity: { ...IDENTITY, model: 'small' } });
     const called = (model: string) => ({ ...identityOf(model), modelName: 'small' });
     const refused = occasion<string>();
     const other = beginWorker(redis.url, { name: 'other', identity: identityOf('large.gguf:9:ff') });
@@ -314,13 +239,7 @@ describe('the model of a run', () => {
     const workers = ['one', 'two'].map((name) => beginWorker(redis.url, { name, identity: called('small.gguf:9:ee') }));
     await command.ended;
     await Promise.all([other, ...workers].map(({ end }) => end()));
-    expect([command.model.told, command.records.length]).toEqual(['small.gguf:9:ee', 5]);
-  });
-
-  itWithRedis(named('is waited for until an interrupt'), async () => {
-    const command = beginCommand(redis.url, { run: anyModel(), onNotice: () => command.stop.abort() });
-    setTimeout(() => command.stop.abort(), 300);
-    await expect(command.ended).rejects.toMatchObject({ code: 'cancelled' });
+    expect(command.records).toHaveLength(5);
   });
 });
 
@@ -468,14 +387,5 @@ describe('the results of a queue', () => {
     const all = ['c0#0', 'c0#1', 'c1#0', 'c1#1', 'c2#0', 'c2#1'];
     expect([...begun].sort()).toEqual(all);
     expect(records.map(({ id, repeat }) => `${id}#${repeat}`).sort()).toEqual(all);
-  });
-
-  itWithRedis(named('are priced by the command: workers need no price table'), async () => {
-    const worker = beginWorker(redis.url);
-    const prices = { currency: 'USD', costOf: () => 0.25 };
-    const { ended, records } = beginCommand(redis.url, { source: jobs(2), prices });
-    await ended;
-    await worker.end();
-    expect(records.map(({ cost }) => cost)).toEqual([0.25, 0.25]);
   });
 });

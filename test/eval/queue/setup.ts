@@ -4,7 +4,6 @@
  */
 import { afterEach } from '@jest/globals';
 import type { CaseJob, CaseRunner } from '../../../src/eval/case-runner.js';
-import type { Prices } from '../../../src/eval/prices.js';
 import { openQueueCommand } from '../../../src/eval/queue/queue-command.js';
 import { type QueueWorkerOptions, serveQueue } from '../../../src/eval/queue/queue-worker.js';
 import { type QueuedRun, queuedRunSchema } from '../../../src/eval/queue/queued-run.js';
@@ -16,7 +15,7 @@ export const FINGERPRINT = 'f'.repeat(64);
 
 export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
   return queuedRunSchema.parse({
-    format: 3,
+    format: 4,
     id: `run-${Math.random().toString(36).slice(2)}`,
     name: 'the run',
     startedAt: '2026-11-22T08:00:00.000Z',
@@ -25,7 +24,6 @@ export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
     options: {},
     judging: {
       seed: 1,
-      ignoreCase: false,
       today: '2026-11-22',
       maxTools: 8,
     },
@@ -88,7 +86,6 @@ export interface CommandOptions {
   window?: number;
   quietMs?: number;
   run?: QueuedRun;
-  prices?: Prices;
   onRecord?: (record: CaseRecord) => void | Promise<void>;
   beforeKeep?: () => Promise<void>;
   onNotice?: (text: string) => void;
@@ -101,8 +98,7 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   const records: CaseRecord[] = [];
   const notices: string[] = [];
   const prompts = new Map<string, string>();
-  const model: { told?: string } = {};
-  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, prices, onRecord } = options;
+  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, onRecord } = options;
   const begin = async () => {
     const command = await openQueueCommand({
       url,
@@ -113,9 +109,8 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
       },
     });
     try {
-      model.told = await command.model(stop.signal);
       const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
-      await command.dispatcher({ window, quietMs, prices, onStablePart })(source, {
+      await command.dispatcher({ window, quietMs, onStablePart })(source, {
         keep: async (kept) => {
           await options.beforeKeep?.();
           for (const record of kept) {
@@ -132,5 +127,5 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   };
   const ended = begin();
   begun.add({ cancel, ended });
-  return { records, notices, prompts, stop, cancel, ended, run, model };
+  return { records, notices, prompts, stop, cancel, ended, run };
 }

@@ -18,7 +18,6 @@ export function describeRun(records: readonly CaseRecord[], more: Partial<Report
     metrics: tally.facts().metrics,
     scores: Object.fromEntries(METRICS),
     interrupted: false,
-    currency: 'USD',
     ...more,
   };
 }

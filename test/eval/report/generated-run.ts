@@ -148,7 +148,6 @@ export function createRecord({
       : { outcome: 'answered', ...judge({ expected, selection, result, usage }), selection, rung: 'whole', result }),
     usage,
     milliseconds: { selection: milliseconds.selection, total: milliseconds.selection + milliseconds.planning + 12 },
-    cost: Math.round((usage.selection.read + usage.planning.read + 4 * usage.planning.written) * 0.15) / 1e6,
     calls: callsOf({ query, tools, steps, milliseconds, usage, keep, isError: real === 'error' }),
   };
 }

@@ -58,23 +58,4 @@ inBrowser(`the look of a report${skipped}`, () => {
       }
     },
   );
-
-  it.each([1_000, 390])('keeps a tiny cost on one line of its tile at %i pixels', async (width) => {
-    const cost = {
-      name: 'cost',
-      label: 'Cost, a case',
-      group: 'cost',
-      unit: 'currency',
-      better: 'lower',
-      count: 60,
-    } as const;
-    const metrics = [{ ...cost, primary: true, mean: 0.00006789, low: 0.00006512, high: 0.00007113 }];
-    const own = await browser.write(records, { run: { metrics } });
-    const { page } = await browser.open(own, { viewport: { width, height: 800 } });
-    const value = page.locator('.value', { hasText: '0.0000679' });
-    const wide = `[...document.querySelectorAll('.value')]
-      .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`;
-    expect(await page.evaluate(wide)).toEqual([]);
-    expect((await value.boundingBox())?.height).toBeLessThan(36);
-  });
 });

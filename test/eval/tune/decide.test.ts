@@ -1,12 +1,9 @@
-/** How candidates are told apart: budgets, halving, orders of examples, splits and decisions. */
+/** How candidates are told apart: budgets, halving, splits and decisions. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { CompletionRequest } from '../../../src/core/model/model.js';
 import type { EvaluationCase } from '../../../src/eval/case.js';
 import { type Pair, signFlipP } from '../../../src/eval/statistics.js';
-import { type BudgetLimits, createBudget } from '../../../src/eval/tune/budget.js';
 import { type Measurements, toCandidate, type Variant } from '../../../src/eval/tune/candidates.js';
-import { orderCandidates } from '../../../src/eval/tune/examples.js';
 import type { Measure } from '../../../src/eval/tune/measure.js';
 import { createPromptGate } from '../../../src/eval/tune/prompt-gate.js';
 import { decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
@@ -14,7 +11,6 @@ import { PARTS, splitCases, stratumOf } from '../../../src/eval/tune/split-cases
 import { shortfallOf } from '../../../src/eval/tune/tune-prompt.js';
 import type { Tried } from '../../../src/eval/tune/tune-report.js';
 import { loadFixtureCases } from '../../support/fixtures.js';
-import { createScriptedModel } from '../../support/scripted-model.js';
 import { aCase } from '../setup.js';
 
 describe('the decision', () => {
@@ -81,10 +77,8 @@ function aVariant(about: string, caseIds: readonly string[] = [], examples: read
 }
 
 const scoresOf = (scores: Record<string, number | null>): Measurements =>
-  new Map(
-    Object.entries(scores).map(([id, score]) => [id, { score, got: '', stableTokens: 1, calls: 1, milliseconds: 1 }]),
-  );
-const reserve = { calls: 0, milliseconds: 0 };
+  new Map(Object.entries(scores).map(([id, score]) => [id, { score, got: '', stableTokens: 1, milliseconds: 1 }]));
+const reserve = 0;
 
 describe('halving', () => {
   it('compares cases that both have, and none whose text stands in one of the prompts', async () => {
@@ -117,92 +111,14 @@ describe('halving', () => {
   });
 });
 
-function aBudget(limits: BudgetLimits) {
-  const kept = new Map<string, unknown>();
-  return createBudget(limits, {
-    recall: async (_, key) => kept.get(key),
-    remember: async (_, key, value) => void kept.set(key, value),
-  });
-}
-
-const REQUEST: CompletionRequest = { stage: 'selection', prompt: { system: 's', user: 'u' }, maxTokens: 10 };
-
-describe('a budget of calls', () => {
-  it('does not make the call that would be one too many, and says so', async () => {
-    const inner = createScriptedModel({ answers: ['a', 'b'] });
-    const budget = aBudget({ milliseconds: 1_000, calls: 2, now: () => 0 });
-    const model = budget.meter(inner);
-    await model.complete(REQUEST);
-    expect(budget.isOver()).toBe(false);
-    await model.complete(REQUEST);
-    expect([budget.isOver(), budget.exhausted.aborted]).toEqual([true, false]);
-    await expect(model.complete(REQUEST)).rejects.toMatchObject({
-      code: 'cancelled',
-      message: expect.stringContaining('2 model calls'),
-    });
-    expect(budget.exhausted.aborted).toBe(true);
-    inner.assertDone();
-  });
-
-  it('counts a rank reading as one, and what an earlier process spent, once', async () => {
-    const inner = createScriptedModel({ readers: [{ probabilities: new Map() }] });
-    const kept = { value: 'known', calls: 3, elapsedInMs: 700 };
-    let time = 100;
-    const limits = { milliseconds: 1_000, calls: 5, now: () => time };
-    const budget = createBudget(limits, { recall: async () => kept, remember: async () => undefined });
-    const reader = await budget.meter(inner).openReader?.({ prompt: REQUEST.prompt, opening: '"' });
-    await reader?.close();
-    expect(await budget.once(['key'], async () => 'fresh')).toBe('known');
-    await budget.recall(['key']);
-    time = 300;
-    expect(budget.spent()).toEqual({ calls: 4, milliseconds: 900 });
-    const over = [reserve, { calls: 1, milliseconds: 0 }, { calls: 0, milliseconds: 100 }].map(budget.isOver);
-    expect(over).toEqual([false, true, true]);
-  });
-});
-
-function orders(examples: readonly string[], { count = 6, seed = 1 } = {}): string[] {
-  const caseIds = examples.map((example) => `case ${example}`);
-  const best = aVariant('base', caseIds, examples);
-  return orderCandidates({ ...admitter, best, tries: count, seed }).map((one) => {
-    if (!one.ok) throw new Error(one.issues.join());
-    expect([...one.variant.draft.examples].sort()).toEqual([...examples].sort());
-    expect(one.variant.caseIds).toEqual(caseIds);
-    return one.variant.draft.examples.join('');
-  });
-}
-
-describe('the order of worked examples', () => {
-  it('has no other with less than two of them', () => {
-    expect([orders([]), orders(['a'])]).toEqual([[], []]);
-  });
-
-  it('is tried from the last to the first, and by chance; each order once, and never the present one', () => {
-    expect(orders(['a', 'b'])).toEqual(['ba']);
-    const found = orders(['a', 'b', 'c', 'd', 'e'], { count: 5 });
-    expect(found[0]).toBe('edcba');
-    expect(found).toHaveLength(5);
-    expect(new Set([...found, 'abcde']).size).toBe(6);
-  });
-
-  it('is another by chance in each round, and the same when a run is done again', () => {
-    const five = ['a', 'b', 'c', 'd', 'e'];
-    expect(orders(five, { seed: 2 })).toEqual(orders(five, { seed: 2 }));
-    expect(orders(five, { seed: 3 })).not.toEqual(orders(five, { seed: 2 }));
-  });
-});
-
 const MINUTE = 60_000;
 const casesOf = (length: number) => Array.from({ length }, (_, place) => ({ id: `c${place}` }) as EvaluationCase);
 /** 3 x 30 + 2 x (40 + 30) measurements for one decision. */
 const split = { training: casesOf(30), choosing: casesOf(40), heldBack: casesOf(30) };
 
-function told(minutes: number, { seconds = 6, kept = 0 }: { seconds?: number; kept?: number } = {}) {
-  const budget = aBudget({ milliseconds: minutes * MINUTE, now: () => 0 });
-  return shortfallOf(
-    { budget, split, reserve: { calls: 0, milliseconds: kept * MINUTE } },
-    { milliseconds: seconds * 1_000 },
-  );
+function told(minutes: number) {
+  const budget = { millisecondsLeft: (reserve = 0) => minutes * MINUTE - reserve };
+  return shortfallOf({ budget, split, reserve: 0 }, 6_000);
 }
 
 describe('a budget for tuning', () => {
@@ -210,19 +126,9 @@ describe('a budget for tuning', () => {
     expect(told(23)).toBeUndefined();
   });
 
-  it('that does not is told with what is missing, and with how many cases it would do for', () => {
+  it('that does not is told with what is missing', () => {
     expect(told(10)).toBe(
-      'a decision takes about 23 minutes more; what is left is 10 minutes: give a larger --budget, or about 43 of the 100 cases by --sample',
-    );
-  });
-
-  it('is what other prompts leave of it', () => {
-    expect(told(23, { kept: 13 })).toBe(told(10));
-  });
-
-  it('that would do for a handful of cases only must be larger', () => {
-    expect(told(1)).toBe(
-      'a decision takes about 23 minutes more; what is left is 1 minute: it does for about 4 of the 100 cases, which show hardly any gain: give a larger --budget',
+      'a decision takes about 23 min more, and 10 are left: give a larger --budget, or fewer cases by --sample',
     );
   });
 });
@@ -285,13 +191,11 @@ describe('the split', () => {
       }
     });
 
-    it('takes other shares, and cases that must train', () => {
+    it('takes cases that must train', () => {
       const split = splitCases(cases, {
         seed: 1,
-        shares: { training: 1, choosing: 1, heldBack: 2 },
         mustTrain: ({ id }) => id === 'c7',
       });
-      expect(Math.abs(split.heldBack.length - 99 / 2)).toBeLessThanOrEqual(1);
       expect(split.training.map(({ id }) => id)).toContain('c7');
     });
 

@@ -1,13 +1,11 @@
 /** A small world to tune in: half of the requests go wrong until the prompt says a rule, or shows an example of it. */
 
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { CompletionRequest, Model } from '../../../src/core/model/model.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import type { EvaluationCase } from '../../../src/eval/case.js';
-import { DEFAULT_SHARES } from '../../../src/eval/tune/split-cases.js';
-import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
+import type { TuneOptions } from '../../../src/eval/tune/tune.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -70,14 +68,12 @@ export function tuneOptions(model: Model, more: Partial<TuneOptions> = {}): Tune
     promptPaths: {},
     options: resolveOptions({ passthroughTools: 0, fillTokens: 0 }),
     model,
-    limits: { milliseconds: 3_600_000 },
+    budget: 3_600_000,
     maxTokensGrowth: 5,
     rounds: 3,
     tries: 3,
-    shares: DEFAULT_SHARES,
     seed: 1,
     today: '2026-11-22',
-    ignoreCase: false,
     jobs: 1,
     settings: { seed: 1 },
     stop: never,
@@ -93,20 +89,3 @@ export const RULE = 'For what runs, take the flow.';
 export const withRule = () => JSON.stringify({ diagnosis: 'flow is missed', instructions: `${RULE} ${PLACES}` });
 /** In which the wording is what helps. */
 export const RULED: World = { helps: (system) => system.includes(RULE), proposal: withRule };
-
-/** A run that is stopped after some calls and goes on; it asks nothing twice. */
-export async function stopAndResume(count: number) {
-  const stop = new AbortController();
-  const model = aModel({
-    ...RULED,
-    helps: (system) => {
-      if (model.calls.length >= count) stop.abort();
-      return RULED.helps(system);
-    },
-  });
-  const options = tuneOptions(model, { stop: stop.signal });
-  await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
-  const resumed = await tune({ ...options, stop: new AbortController().signal });
-  expect(model.calls).toHaveLength(resumed.spent.calls);
-  return resumed;
-}

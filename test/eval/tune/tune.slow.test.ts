@@ -8,18 +8,7 @@ import { decide } from '../../../src/eval/tune/search.js';
 import { tune } from '../../../src/eval/tune/tune.js';
 import { FALSE_DISCOVERY } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import {
-  aModel,
-  inFolder,
-  isProposal,
-  PLACES,
-  RULE,
-  RULED,
-  someCases,
-  stopAndResume,
-  tuneOptions,
-  withRule,
-} from './setup.js';
+import { aModel, inFolder, isProposal, PLACES, RULE, someCases, tuneOptions, withRule } from './setup.js';
 
 describe('tuning the selection prompt', () => {
   it('keeps nothing with a model that answers by chance, and never looks at the held-back part then', async () => {
@@ -36,7 +25,7 @@ describe('tuning the selection prompt', () => {
     expect(prompts[0]).not.toHaveProperty('heldBack');
     expect(existsSync(inFolder(options, 'select-tools.md'))).toBe(false);
     const heldBack = new Set(
-      options.cases.filter(({ id }) => split.ids.heldBack.includes(id)).map(({ request }) => request.message),
+      options.cases.filter(({ id }) => split.heldBack.includes(id)).map(({ request }) => request.message),
     );
     expect(model.calls.filter(({ prompt }) => [...heldBack].some((message) => prompt.user.endsWith(message)))).toEqual(
       [],
@@ -46,7 +35,7 @@ describe('tuning the selection prompt', () => {
   it('refuses a gain that the held-back part does not show', async () => {
     const first = await tune(tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 }));
     const heldBack = someCases(46)
-      .filter(({ id }) => first.split.ids.heldBack.includes(id))
+      .filter(({ id }) => first.split.heldBack.includes(id))
       .map(({ request }) => request.message);
     const isHeldBack = (user: string) => heldBack.some((message) => user.endsWith(message));
     const model = createScriptedModel({
@@ -77,7 +66,7 @@ describe('no case that is kept back', () => {
       },
     });
     const { split, prompts } = await tune(tuneOptions(model, { rounds: 3, tries: 5 }));
-    const withheld = new Set([...split.ids.choosing, ...split.ids.heldBack]);
+    const withheld = new Set([...split.choosing, ...split.heldBack]);
     const texts = someCases(46)
       .filter(({ id }) => withheld.has(id))
       .map(({ request }) => ` ${tokensOf(request.message).join(' ')} `);
@@ -105,35 +94,6 @@ describe('tuning the planning prompt', () => {
       /With read_flow \(name\)\. Request: .* run\nAnswer: \{"kind":"plan","steps":\[\{"id":"s1","tool":"read_flow"/u,
     );
     expect(file.indexOf('Worked examples:')).toBeLessThan(file.indexOf('{{tools}}'));
-  });
-});
-
-describe('the budget', () => {
-  it('of 150 calls is never exceeded', async () => {
-    const model = aModel(RULED);
-    const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls: 150 } }));
-    expect(model.calls.length).toBeLessThanOrEqual(150);
-    expect(report.spent.calls).toBe(model.calls.length);
-  });
-});
-
-describe('a run that was stopped', () => {
-  it.each([3, 105])('after %d calls comes to the same as one that was not', async (count) => {
-    const whole = await tune(tuneOptions(aModel(RULED)));
-    const resumed = await stopAndResume(count);
-    expect({ ...resumed, spent: 0 }).toEqual({ ...whole, spent: 0 });
-    expect(resumed.spent.calls).toBe(whole.spent.calls);
-  });
-
-  it('does not go on looking for more once the held-back part was looked at', async () => {
-    const options = tuneOptions(aModel(RULED), {
-      rounds: 1,
-    });
-    const first = await tune(options);
-    expect(first.prompts[0]).toMatchObject({ isChanged: true });
-    const longer = await tune({ ...options, rounds: 3 });
-    expect(longer.prompts).toEqual(first.prompts);
-    expect(longer.spent.calls).toBe(first.spent.calls);
   });
 });
 

@@ -1,17 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import { defaultPromptPath, loadNamedPrompt, readPrompt } from '../../../src/core/prompts/prompts.js';
-import { parseDraft, renderDraft } from '../../../src/eval/tune/prompt-draft.js';
 import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import type { TuneReport } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { aModel, inFolder, isProposal, RULE, RULED, someCases, stopAndResume, tuneOptions, withRule } from './setup.js';
+import { aModel, inFolder, isProposal, RULE, RULED, someCases, tuneOptions, withRule } from './setup.js';
 
 /** A whole run in which the wording is what helps. */
 let ruled: TuneOptions;
@@ -29,7 +27,7 @@ describe('tuning the selection prompt', () => {
     expect(report.prompts[0]).toMatchObject({ prompt: 'select-tools', isChanged: true, heldBack: { lower: 0 } });
     expect(report.prompts[0]?.heldBack?.mean).toBeGreaterThan(0.3);
     const [id = ''] = report.prompts[0]?.examples ?? [];
-    expect(report.split.ids.training).toContain(id);
+    expect(report.split.training).toContain(id);
     const loaded = loadNamedPrompt('select-tools', inFolder(options, 'select-tools.md'));
     const { system } = loaded.render({ none: 'none', summaries: 'THE TOOLS', context: '', message: 'm' });
     expect(system).toMatch(
@@ -46,12 +44,6 @@ describe('tuning the selection prompt', () => {
       'wording 1: flow is missed',
     ]);
     expect(tried.filter(({ kind }) => kind === 'examples').length).toBeGreaterThan(0);
-    const markdown = readFileSync(inFolder(ruled, 'report.md'), 'utf8');
-    expect(markdown).toContain('| 1 | wording 1: flow is missed |');
-    expect(markdown).toContain(`+${RULE}`);
-    expect(markdown).toMatch(
-      /## Method\n\n.*bootstrapped few-shot \(Khattab .*reflective prompt evolution \(Agrawal /u,
-    );
   });
 
   it('writes a diff that makes the new file from the old one, and a configuration that uses it', async () => {
@@ -74,23 +66,6 @@ describe('tuning the selection prompt', () => {
     expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryTokens: 200 } });
     expect(JSON.parse(readFileSync(inFolder(options, 'tuned.json'), 'utf8')).options).toEqual({ summaryTokens: 200 });
   });
-
-  it('finds that another order of the examples is better', async () => {
-    const examples = [
-      'Request: stand\nAnswer: {"selected_tools": ["read_level"]}',
-      'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
-    ];
-    const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
-    const path = join(temporaryFolder(), 'mine.md');
-    writeFileSync(path, renderDraft({ ...draft, examples }));
-    const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
-    const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
-    const { prompts } = await tune(options);
-    expect(prompts[0]).toMatchObject({ isChanged: true, examples: [], options: {} });
-    const kept = prompts[0]?.tried.filter(({ verdict }) => verdict === 'kept');
-    expect(kept).toMatchObject([{ kind: 'order', about: 'order of examples: 2, 1', grownTokens: 0 }]);
-    expect(readFileSync(inFolder(options, 'select-tools.md'), 'utf8')).toContain(examples.toReversed().join('\n\n'));
-  });
 });
 
 describe('no case that is kept back', () => {
@@ -99,64 +74,40 @@ describe('no case that is kept back', () => {
       one.id === 'c9' ? { ...one, request: { message: 'You choose tools for a request' } } : one,
     );
     const { split, notices } = await tune(tuneOptions(aModel({ helps: () => false }), { cases, rounds: 1, tries: 1 }));
-    expect(split.ids.training).toContain('c9');
+    expect(split.training).toContain('c9');
     expect(notices.join()).toContain('c9');
   });
 });
 
 describe('the budget', () => {
-  it.each([5, 40])('of %d calls is never exceeded', async (calls) => {
-    const model = aModel(RULED);
-    const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls } }));
-    expect(model.calls.length).toBeLessThanOrEqual(calls);
-    expect(report.spent.calls).toBe(model.calls.length);
-  });
-
-  it('that ends early keeps nothing; with a larger one the run goes on, and asks nothing twice', async () => {
-    const model = aModel(RULED);
-    const options = tuneOptions(model);
-    const small = await tune({ ...options, limits: { milliseconds: 3_600_000, calls: 60 } });
-    expect(small.prompts[0]).toMatchObject({ isChanged: false });
-    expect(model.calls.length).toBeLessThanOrEqual(60);
-    const whole = await tune(options);
-    expect(whole.prompts[0]).toMatchObject({ isChanged: true });
-    expect(whole.spent.calls).toBe(model.calls.length);
-    const asked = model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
-    expect(new Set(asked).size).toBe(asked.length);
-  });
-
-  it('of time is looked at between cases', async () => {
+  it('is looked at between cases; what ends early keeps nothing, and says how to go on', async () => {
     let time = 0;
     const now = () => time++;
     const model = aModel(RULED);
-    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 40, now } }));
+    const { prompts } = await tune(tuneOptions(model, { budget: 12, now }));
     expect(prompts[0]).toMatchObject({ isChanged: false });
+    expect(prompts[0]?.reason).toMatch(/The budget ended before .* Run it again with a larger --budget/u);
     expect(model.calls.length).toBeLessThan(40);
   });
 });
 
-describe('a budget that ends before the prompt as it is was measured', () => {
-  it('is told with what a decision takes, and with how many cases it does for', async () => {
-    const model = aModel(RULED);
-    const now = () => model.calls.length * 20_000;
-    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 1_000, now } }));
-    expect(prompts[0]?.reason).toMatch(
-      /^The budget ended before the prompt as it is was measured: a decision takes about \d+ minutes? more; what is left is 0 minutes: it does for about 0 of the \d+ cases, .* Go on with --resume and a larger --budget/u,
-    );
-  });
-});
-
 describe('a run that was stopped', () => {
-  it('after 40 calls comes to the same as one that was not', async () => {
-    const resumed = await stopAndResume(40);
-    expect({ ...resumed, spent: 0 }).toEqual({ ...whole, spent: 0 });
-    expect(resumed.spent.calls).toBe(whole.spent.calls);
-  });
-
-  it('does not go on with other settings', async () => {
-    const options = tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 });
-    await tune(options);
-    await expect(tune({ ...options, settings: { seed: 2 } })).rejects.toThrow('seed: 1 there, 2 here');
+  it('comes to the same when it begins again, and asks nothing twice', async () => {
+    const cache = { folder: temporaryFolder() };
+    const stop = new AbortController();
+    const model = aModel({
+      ...RULED,
+      helps: (system) => {
+        if (model.calls.length >= 40) stop.abort();
+        return RULED.helps(system);
+      },
+    });
+    const options = tuneOptions(model, { cache, stop: stop.signal });
+    await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
+    const again = await tune({ ...options, stop: new AbortController().signal });
+    expect({ ...again, milliseconds: 0 }).toEqual({ ...whole, milliseconds: 0 });
+    const asked = model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
+    expect(new Set(asked).size).toBe(asked.length);
   });
 });
 

@@ -61,7 +61,7 @@ export function cacheFolder(environment: Environment = readEnvironment()): strin
 export function locateModel(options: EnsureModelOptions): { model: ModelEntry; path: string } {
   const { name, model = DEFAULT_MODEL, folder = join(cacheFolder(), 'models') } = options;
   if (name === undefined || name === model.name) return { model, path: join(folder, model.file) };
-  const message = `There is no model named "${name}". Known is ${model.name}. For a model of OpenAI set OPENAI_API_KEY, for another endpoint give --base-url URL, for a file of your own --model-file FILE.`;
+  const message = `There is no model named "${name}". Known is ${model.name}. For a model of OpenAI set OPENAI_API_KEY, for another endpoint give --base-url URL, for a file of your own --set model.file=FILE.`;
   throw new WinnowError('not_found', message);
 }
 
@@ -119,7 +119,7 @@ export async function ensureModel(options: EnsureModelOptions = {}): Promise<Mod
   }
 }
 
-const WAYS_OUT = 'Give a model file with --model-file FILE, or a model server with --base-url URL.';
+const WAYS_OUT = 'Give a model file with --set model.file=FILE, or a model server with --base-url URL.';
 
 function isOfFolder(error: unknown): boolean {
   return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));

