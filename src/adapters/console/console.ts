@@ -7,7 +7,7 @@ import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
 import type { PageFile } from '../http/page-routes.js';
 
 const OWN = 'adapters/console/page';
-const PAGES = ['try', 'runs', 'approvals', 'tools', 'state', 'reports'];
+const PAGES = ['try', 'runs', 'approvals', 'tools', 'state', 'policy', 'reports'];
 const SCRIPTS = ['app', 'api', 'words', 'shell', 'stages', 'result', 'arguments', 'case-line', ...PAGES];
 const FILES = [
   ...['page/base.css', 'page/format.js', 'page/graph.js', `${OWN}/style.css`],

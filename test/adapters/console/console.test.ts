@@ -7,6 +7,7 @@ import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate
 import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
 import { heldToolSchema } from '../../../src/agents/definitions.js';
 import { indexStatusSchema } from '../../../src/agents/index/tool-index.js';
+import { triedCallSchema } from '../../../src/agents/policy/trial.js';
 import { approvalSchema, auditEntrySchema } from '../../../src/agents/records.js';
 import { conditionSchema, stepStateSchema } from '../../../src/agents/runs/plan-run.js';
 import { listedRunSchema } from '../../../src/agents/runs/run-view.js';
@@ -143,6 +144,7 @@ describe('the words of the API', () => {
     ['flag', flagSchema.shape.kind.options],
     ['learnt', learntEntrySchema.shape.state.options],
     ['index', indexStatusSchema.shape.state.options],
+    ['decision', triedCallSchema.shape.decision.options],
   ];
   it.each(names)('are there for each %s, and for no other', (group, options) => {
     const words = Object.keys(JSON.parse(readFileSync('src/adapters/console/page/words.en.json', 'utf8')));

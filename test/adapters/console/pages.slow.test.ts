@@ -58,6 +58,18 @@ async function startUsed(options: AgentServerOptions = {}) {
   return { ...server, session: String(body.id) };
 }
 
+/** In the dark, on a telephone and in Chinese, a page is still found good. */
+async function expectGood(page: Page) {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.getByRole('combobox', { name: /Language/u }).selectOption('zh');
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)];
+    expect([width, ...found]).toEqual([width, [], [], false]);
+  }
+  await page.getByRole('combobox', { name: /语言/u }).selectOption('en');
+}
+
 inBrowser(`the other pages${skipped}`, () => {
   let browser: ConsoleBrowser;
   beforeAll(async () => {
@@ -216,7 +228,7 @@ inBrowser(`the other pages${skipped}`, () => {
     await page.locator('[data-entry="call"]').first().waitFor();
     await page.getByRole('link', { name: 'Policy' }).click();
     await page.locator('[data-note="problem"]', { hasText: 'rules "no trips": matches no tool' }).waitFor();
-    expect(await page.locator('[data-policy]').textContent()).toContain('"book_trip"');
+    expect(await page.locator('[data-policy]').inputValue()).toContain('"book_trip"');
     expect(noise).toEqual([]);
   });
 
@@ -228,6 +240,37 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(await texts(page, 'nav a')).toEqual(['Try', 'Tools']);
     expect(await page.locator('h1').textContent()).toBe('Try');
     expect(noise).toEqual([]);
+  });
+
+  it('tests a call, and compares an edited policy on the calls of the last day', async () => {
+    const { url } = await startUsed();
+    const { page, noise } = await browser.open(`${url}/#policy`, SIGNED_IN);
+    await page.locator('[data-form="test"] [name="tool"]').fill('file_read');
+    await page.locator('[data-form="test"] [name="user"]').fill('ann');
+    await page.locator('[data-form="test"] [name="arguments"]').fill('{"path": "a"');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-failure="invalid_request"]', { hasText: 'no JSON object' }).waitFor();
+    await page.locator('[data-form="test"] [name="arguments"]').fill('{"path": "a"}');
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.locator('[data-tried] [data-decision="allow"]').waitFor();
+    const rule = { name: MARKUP, match: { tool: 'file_read' }, decision: 'deny' };
+    await page.locator('[data-policy]').fill(JSON.stringify({ rules: [rule] }));
+    expect(await page.locator('[data-tried]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.locator('[data-tried] [data-decision="deny"]').waitFor();
+    expect(await texts(page, '[data-tried] [data-rule]')).toEqual([`Rule ${MARKUP}`]);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('[data-replayed]', { hasText: '2 calls of the last day: 1 would be' }).waitFor();
+    expect(await texts(page, '[data-difference="file_read"] [data-decision]')).toEqual(['allowed', 'denied']);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await page.locator('[data-policy]').fill('{"rule": []}');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('[data-failure="invalid_request"] li', { hasText: 'rule' }).waitFor();
+    await page.getByRole('button', { name: 'Back to the policy in force' }).click();
+    expect(await page.locator('[data-policy]').inputValue()).toContain('"riskCeiling"');
+    expect(noise).toEqual([expect.stringContaining('400')]);
   });
 
   it('asks for a token where the server wants one, and shows a user what is theirs', async () => {
