@@ -8,7 +8,19 @@ import type { PageFile } from '../http/page-routes.js';
 
 const OWN = 'adapters/console/page';
 const PAGES = ['try', 'runs', 'approvals', 'tools', 'state', 'policy', 'reports'];
-const SCRIPTS = ['app', 'api', 'words', 'shell', 'stages', 'result', 'arguments', 'case-line', ...PAGES];
+const SCRIPTS = [
+  'app',
+  'api',
+  'words',
+  'shell',
+  'stages',
+  'result',
+  'arguments',
+  'form',
+  'call',
+  'case-line',
+  ...PAGES,
+];
 const FILES = [
   ...['page/base.css', 'page/format.js', 'page/graph.js', `${OWN}/style.css`],
   ...['words.en.json', 'words.zh.json', ...SCRIPTS.map((name) => `${name}.js`)].map((name) => `${OWN}/${name}`),

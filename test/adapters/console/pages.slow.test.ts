@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createDefinitions } from '../../../src/agents/definitions.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
@@ -70,6 +71,35 @@ async function expectGood(page: Page) {
   await page.getByRole('combobox', { name: /语言/u }).selectOption('en');
 }
 
+/** A tool with arguments of all kinds, which needs an approval, and one that the policy wants a reason for. */
+async function startCallable() {
+  const called: unknown[] = [];
+  const properties = {
+    title: { type: 'string', description: `What to book. ${MARKUP}` },
+    seats: { type: 'integer' },
+    price: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+    class: { enum: ['first', 'second', 3] },
+    window: { type: 'boolean' },
+    day: { type: 'string', format: 'date' },
+    tags: { type: 'array', items: { type: 'string' } },
+    who: { type: 'object', properties: { name: { type: 'string' } } },
+    pin: { type: 'string', 'x-secret': true },
+  };
+  const book = createTool('book', { properties, required: ['title'] }, undefined, { risk: 'high' });
+  const tools = [book, createTool('cancel', {}, undefined, { risk: 'medium' })];
+  const functions = {
+    book(input: unknown) {
+      called.push(input);
+      return { said: MARKUP };
+    },
+  };
+  const more = { catalog: () => createCatalog(tools), executors: [createFunctionExecutor(functions)] };
+  const planner = plannerOf(createScriptedModel(), tools);
+  const policy = { preconditions: [{ match: { tool: 'cancel' }, requires: [{ argument: 'reason' }] }] };
+  const server = await startConsole({ planner, policy, more });
+  return { server, called };
+}
+
 inBrowser(`the other pages${skipped}`, () => {
   let browser: ConsoleBrowser;
   beforeAll(async () => {
@@ -114,6 +144,74 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(page.url()).toContain('risk=high&category=even');
     await page.goto(`${url}/#tools?tool=nowhere`);
     await page.getByText('nowhere is not visible').waitFor();
+    expect(noise).toEqual([]);
+  });
+
+  it('calls a tool by a form of its schema: a dry run, what is refused, an approval, the result, recent use', async () => {
+    const { server, called } = await startCallable();
+    const { page, noise } = await browser.open(`${server.url}/#tools?tool=book`, SIGNED_IN);
+    const field = (name: string) => page.locator(`[data-field="${name}"] :is(input, select, textarea)`);
+    await page.getByText('Nothing is kept of its use').waitFor();
+    await page.getByRole('button', { name: 'Call' }).click();
+    expect(called).toEqual([]);
+    expect(await page.evaluate('document.activeElement.name')).toBe('argument title');
+    await field('title').fill(MARKUP);
+    await field('seats').fill('2');
+    await field('price').fill('0.5');
+    await field('class').selectOption('first');
+    await field('window').selectOption('false');
+    await field('day').fill('2026-11-27');
+    await field('tags').fill('["a"');
+    await field('pin').fill('1234');
+    expect([await field('pin').getAttribute('type'), await field('day').getAttribute('type')]).toEqual([
+      'password',
+      'date',
+    ]);
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-failure] li', { hasText: 'tags: this is no JSON' }).waitFor();
+    await field('tags').fill('["a"]');
+    await field('who').fill('{"name": "ann"}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-preview="needs_approval"]').waitFor();
+    expect(await texts(page, '[data-preview] [data-argument] > code')).toEqual([
+      'class',
+      'day',
+      'pin',
+      'price',
+      'seats',
+      'tags',
+      'title',
+      'who',
+      'window',
+    ]);
+    expect(await texts(page, '[data-preview] [data-argument="pin"]')).toEqual([
+      expect.stringContaining('4 characters'),
+    ]);
+    expect((await server.ask('GET /v1/approvals')).body.approvals).toEqual([]);
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-refused="needs_approval"] a').waitFor();
+    await page.locator('[data-call="needs_approval"]').waitFor();
+    const [{ id }] = (await server.ask('GET /v1/approvals')).body.approvals;
+    await server.ask(`POST /v1/approvals/${id}/grant`, { by: { user: 'bob' } });
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-result] [data-output]', { hasText: 'onerror' }).waitFor();
+    const given = { title: MARKUP, seats: 2, price: 0.5, class: 'first', window: false, day: '2026-11-27' };
+    expect(called).toEqual([{ ...given, tags: ['a'], pin: '1234', who: { name: 'ann' } }]);
+    await page.locator('[data-use]', { hasText: '1 calls, 0 of them failed; 1 refused' }).waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await field('tags').fill('{"a": 1}');
+    await page.locator('form summary').click();
+    await page.locator('[name="rest"]').fill('[1]');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-failure] li', { hasText: 'Further arguments' }).waitFor();
+    await page.locator('[name="rest"]').fill('{"seats": 7, "more": 1}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-refused="invalid_arguments"] li', { hasText: 'tags' }).waitFor();
+    expect(await page.locator('[data-result]').count()).toBe(0);
+    await page.goto(`${server.url}/#tools?tool=cancel`);
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-refused="missing_argument"]').waitFor();
     expect(noise).toEqual([]);
   });
 
