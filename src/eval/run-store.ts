@@ -209,7 +209,8 @@ export async function readHistory(folder: string): Promise<History> {
   return { groups: sorted, unreadable };
 }
 
-function runsIn(folder: string): string[] {
+/** Their folders. @throws WinnowError `not_found` where there is no such folder */
+export function runsIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     return entries.map(({ name }) => join(folder, name)).filter(hasRun);

@@ -1,4 +1,5 @@
 /** The other pages in a real browser: tools by the thousand, definitions that wait, the audit, figures, the index. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
@@ -7,9 +8,14 @@ import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/fu
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
+import { summarise } from '../../../src/eval/evaluate.js';
+import { openEvaluations } from '../../../src/eval/report/evaluations.js';
+import { generateRun } from '../../eval/report/generated-run.js';
+import { aStart, inRun } from '../../eval/setup.js';
 import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
 import { plannerOf, startServer } from '../http/setup.js';
 import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
@@ -98,6 +104,24 @@ async function startCallable() {
   const policy = { preconditions: [{ match: { tool: 'cancel' }, requires: [{ argument: 'reason' }] }] };
   const server = await startConsole({ planner, policy, more });
   return { server, called };
+}
+
+/** Runs of the same 40 cases, by their seeds; one of them asks with markup. */
+async function addRuns(folder: string, seeds: Record<string, number>) {
+  for (const [name, seed] of Object.entries(seeds)) {
+    const { records, promptText } = generateRun({ cases: 40, seed });
+    await inRun(join(folder, name), async (store) => {
+      const all = [...records()].map((one, place) => ({
+        ...one,
+        id: `c${place}`,
+        ...(place === 4 ? { query: MARKUP } : {}),
+      }));
+      for (const { system } of all.flatMap(({ calls }) => calls)) store.keepPrompt(system, promptText(system) ?? '');
+      await store.keep(all);
+      const startedAt = `2026-11-2${seed}T08:00:00.000Z`;
+      await summarise(store, aStart({ name: `Run ${name}`, startedAt, planned: 40, cases: 40 }), new Date(startedAt));
+    });
+  }
 }
 
 inBrowser(`the other pages${skipped}`, () => {
@@ -369,6 +393,43 @@ inBrowser(`the other pages${skipped}`, () => {
     await page.getByRole('button', { name: 'Back to the policy in force' }).click();
     expect(await page.locator('[data-policy]').inputValue()).toContain('"riskCeiling"');
     expect(noise).toEqual([expect.stringContaining('400')]);
+  });
+
+  it('lists the runs of winnow eval, and opens the report of one, and of two beside each other', async () => {
+    const folder = temporaryFolder();
+    const evaluations = openEvaluations(join(folder, 'eval'));
+    const { url } = await startConsole({ evaluations });
+    const { page, noise } = await browser.open(`${url}/#evaluations`, SIGNED_IN);
+    await page.locator('[data-none]', { hasText: join(folder, 'eval') }).waitFor();
+    await expectGood(page);
+    await addRuns(join(folder, 'eval'), { first: 1, second: 2 });
+    await page.reload();
+    await page.locator('[data-run="second"]').waitFor();
+    expect(await texts(page, '[data-run] th')).toEqual(['Run second', 'Run first']);
+    await expectGood(page);
+    await page.getByRole('link', { name: 'Run second' }).click();
+    await page.locator('.report #list > li').nth(39).waitFor({ state: 'attached' });
+    expect(await texts(page, 'h1')).toEqual(['Run second']);
+    await page.locator('.report [name="q"]').fill('"c4"');
+    await page.locator('.report #list > li').nth(1).waitFor({ state: 'detached' });
+    await page.locator('.report summary', { hasText: MARKUP }).press('Enter');
+    await page.locator('.report .case .graph').first().waitFor();
+    expect(page.url()).toMatch(/#evaluations\?run=second&q=%22c4%22&case=c4$/u);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await page.reload();
+    await page.locator('.report details[open] .graph').first().waitFor();
+    await page.getByRole('combobox', { name: 'Compare with another run' }).selectOption('first');
+    await page.locator('.report h2', { hasText: /\d+ lost, \d+ won, of 40 cases/u }).waitFor();
+    expect(await texts(page, 'h1')).toEqual(['Run first → Run second']);
+    await page.locator('.report #list summary').first().press('Enter');
+    await page.locator('.report .case h4', { hasText: 'Second run' }).first().waitFor();
+    await expectGood(page);
+    await page.getByRole('link', { name: 'All runs' }).click();
+    await page.locator('[data-run="first"]').waitFor();
+    await page.goto(`${url}/#evaluations?run=nowhere`);
+    await page.locator('[data-failure="not_found"]', { hasText: 'nowhere' }).waitFor();
+    expect(noise).toEqual([expect.stringContaining('404')]);
   });
 
   it('asks for a token where the server wants one, and shows a user what is theirs', async () => {

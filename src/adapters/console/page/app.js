@@ -2,6 +2,7 @@
 import { nothing, render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
+import { evaluationsPage } from './evaluations.js';
 import { policyPage } from './policy.js';
 import { auditPage, figuresPage } from './reports.js';
 import { runsPage } from './runs.js';
@@ -44,6 +45,7 @@ const PAGES = [
   figuresPage,
   indexPage,
   policyPage,
+  evaluationsPage,
 ];
 /** Between polls, while the page is visible. */
 const POLL_MS = 5_000;
