@@ -1,4 +1,5 @@
 /** What a policy, for example an edited one, would decide: on one call, and on those of the last day. Nothing runs. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { isObject } from '../../core/catalog/schema/json.js';
@@ -17,6 +18,8 @@ import type { Requirement } from './requirement.js';
 /** A file of thousands of rules has a tenth of it. */
 const MAX_CHARACTERS = 500_000;
 const MAX_CALLS = 10_000;
+/** Other requests are answered between so many decisions. */
+const CALLS_AT_ONCE = 100;
 const DAY_MS = 86_400_000;
 
 const policyText = z.string().max(MAX_CHARACTERS).describe('The text of a policy file, JSON or YAML.');
@@ -109,10 +112,10 @@ export function createPolicyTrial({ store, catalog, policy, prepare, clock }: Tr
     },
 
     async replay({ policy: text }) {
-      const under = [policy(), await parseText(text)].map(situationsUnder);
+      const policies = [policy(), await parseText(text)];
       const since = new Date(clock().getTime() - DAY_MS).toISOString();
       const entries = await store.journal.audit({ event: 'call', since, limit: MAX_CALLS });
-      const sessions = createSessionReader(store.sessions.get);
+      const sessions = createSessionReader(store.sessions.get, policies.map(situationsUnder));
       const differences = new Map<string, Difference>();
       const counts = { calls: 0, undecided: 0 };
       for (const entry of entries.reverse()) {
@@ -123,14 +126,11 @@ export function createPolicyTrial({ store, catalog, policy, prepare, clock }: Tr
           continue;
         }
         counts.calls += 1;
-        const decided = under.map(async (situationOf) => {
-          if (!session) return undefined;
-          const situation = await situationOf(session.record);
-          const tool = situation.find(entry.tool ?? '');
-          const given = await argumentsOf(entry, tool);
-          return decideAgain(situation, tool, { ...session.factsOf(entry), ...(given ? { arguments: given } : {}) });
-        });
-        const [before, after] = await Promise.all(decided);
+        if (counts.calls % CALLS_AT_ONCE === 0) await nextTurn();
+        const tool = session?.situations[0]?.find(entry.tool ?? '');
+        const given = await argumentsOf(entry, tool);
+        const facts = { ...session?.factsOf(entry), ...(given ? { arguments: given } : {}) };
+        const [before, after] = session?.situations.map((one) => decideAgain(one, tool, facts)) ?? [];
         session?.keep(entry);
         if (!before || !after) counts.undecided += 1;
         else if (isOther(before, after)) count(differences, entry, { before, after });
@@ -151,24 +151,26 @@ async function parseText(text: string): Promise<Policy> {
 }
 
 /** The sessions of audited calls, read once each, with the calls that had success in them so far. */
-function createSessionReader(get: (id: string) => Promise<SessionRecord | undefined>) {
+function createSessionReader(get: (id: string) => Promise<SessionRecord | undefined>, under: readonly ReadSituation[]) {
   const known = new Map<string | undefined, ReturnType<typeof follow> | undefined>();
   return {
     async of({ session: id }: AuditRecord) {
       if (!known.has(id)) {
         const record = id === undefined ? undefined : await get(id);
-        known.set(id, record && follow(record));
+        const situations = record && (await Promise.all(under.map((situationOf) => situationOf(record))));
+        known.set(id, record && situations && follow(record, situations));
       }
       return known.get(id);
     },
   };
 }
 
-function follow(record: SessionRecord) {
+/** @param situations of the session, under each policy */
+function follow(record: SessionRecord, situations: readonly Situation[]) {
   const calls: CallRecord[] = [];
   const { riskCeiling } = record;
   return {
-    record,
+    situations,
     factsOf: ({ at, turn = 1, code }: AuditRecord): Partial<Facts> => ({
       now: new Date(at),
       session: { turn, isEnded: code === 'session_ended', riskCeiling },
