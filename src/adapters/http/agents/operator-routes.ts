@@ -59,7 +59,8 @@ export function operatorRoutes({ router, telemetry, policy, policyTrial, catalog
       summary: 'Which calls of the last day another policy would decide otherwise; for operators',
       description:
         'Decides each audited call again, by the policy in force and by the given one. Arguments are known where an ' +
-        'approval holds them whole; where a decision needs others, the call counts as `undecided`.',
+        'approval holds them whole; where a decision needs others, the call counts as `undecided`. Earlier calls of a ' +
+        'session count where they are of that day.',
       isForOperators: true,
       body: { name: 'ReplayRequest', schema: replayInputSchema },
       answer: { name: 'PolicyReplay', schema: replaySchema },
