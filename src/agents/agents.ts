@@ -17,6 +17,7 @@ import { createAuditWriter } from './ledger.js';
 import type { CatalogReload } from './live-catalog.js';
 import { createToolChanges, type RouterOptions } from './parts.js';
 import type { PolicySource } from './policy/policy-file.js';
+import { createPolicyTrial, type PolicyTrial } from './policy/trial.js';
 import { createPrivateTools, type PrivateTools } from './private-tools.js';
 import { parseQuotas } from './quotas.js';
 import { createRateLimiter, type RateLimiter } from './rates/rate-limiter.js';
@@ -104,6 +105,7 @@ export interface Agents {
   /** Answers to requests that a caller may send twice. */
   readonly answers: KeptAnswers;
   readonly policy: PolicySource['current'];
+  readonly policyTrial: PolicyTrial;
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
   /** Reads the sources again, and resolves when their index has settled. Searches are answered meanwhile. */
@@ -212,6 +214,10 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index,
     metrics,
     policy: policy.current,
+    policyTrial: createPolicyTrial({
+      ...{ store, catalog, policy: policy.current, prepare: sandbox.prepare },
+      clock: clock ?? (() => new Date()),
+    }),
     keptPlans,
     measure(planner) {
       const { plan, select, view } = metrics?.measure(planner) ?? planner;

@@ -9,6 +9,7 @@ import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals, type PlanGrant } from './approvals/approvals.js';
 import { createKeyedDigest } from './approvals/canonical-json.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
+import { type Preview, type PreviewInput, previewInputSchema, toPreview } from './calls/preview.js';
 import { runCall } from './calls/run-call.js';
 import {
   type Caller,
@@ -83,6 +84,8 @@ export interface Router {
   list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
   /** A refusal is a result: it says what to do next. */
   call(id: string, input: CallInput, ask?: CallAskOptions): Promise<CallResult>;
+  /** What the call would get if the tool were enabled, and earlier calls and hours fitted. Runs and writes nothing. */
+  preview(id: string, input: PreviewInput, ask?: AskOptions): Promise<Preview>;
   /**
    * Requests the approval of exactly this call, and makes no call. Enabling, earlier calls and hours are not checked
    * yet; what could never be allowed is refused with the code that the call would get.
@@ -237,6 +240,11 @@ export function createRouter(parts: RouterParts): Router {
       if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
       await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
+    },
+
+    async preview(id, input, ask = {}) {
+      const request = parseInput(previewInputSchema, input);
+      return toPreview(await gate.look(await situationOf(id, ask.caller, LOOK), request));
     },
 
     async requestApproval(id, input, ask = {}) {

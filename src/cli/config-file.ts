@@ -166,6 +166,9 @@ const fileSchema = (path: PathSchema) =>
     store: path
       .optional()
       .describe('A SQLite file, or a postgres:// URL without a password. Default: memory, as long as the process.'),
+    evaluations: path
+      .optional()
+      .describe('The folder of runs of winnow eval that winnow serve shows to operators. Default: .winnow/eval.'),
     redis: z
       .string()
       .optional()

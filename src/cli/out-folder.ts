@@ -15,9 +15,12 @@ export function checkOut(out: string, flags: { out?: string; resume?: boolean })
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
 }
 
-/** The given folder, else a new one in `.winnow`. @throws WinnowError `invalid_option`: see `checkOut` */
+/** Where runs lie that no `--out` puts elsewhere. */
+export const runsFolder = (kind: 'eval' | 'tune') => join('.winnow', kind);
+
+/** The given folder, else a new one in `runsFolder`. @throws WinnowError `invalid_option`: see `checkOut` */
 export function chooseOut(kind: 'eval' | 'tune', flags: { out?: string; resume?: boolean }): string {
-  const out = flags.out ?? join('.winnow', kind, new Date().toISOString().replace(/[:.]/gu, '-'));
+  const out = flags.out ?? join(runsFolder(kind), new Date().toISOString().replace(/[:.]/gu, '-'));
   checkOut(out, flags);
   return out;
 }

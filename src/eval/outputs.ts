@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Comparison } from './compare.js';
 import { METRICS } from './metrics.js';
-import { type ReportedRun, renderReport, toWriteError } from './report/render-report.js';
+import { type ReportedRun, type ReportParts, renderReport, toWriteError } from './report/render-report.js';
 import { type RunStore, withRun } from './run-store.js';
 import type { RunSummary } from './run-summary.js';
 
@@ -25,27 +25,35 @@ export function writeOutputs(path: string, summary: RunSummary): Promise<string>
   });
 }
 
-async function reported(store: RunStore, summary: RunSummary): Promise<ReportedRun> {
+export async function reported(store: RunStore, summary: RunSummary): Promise<ReportedRun> {
   const prompts = await store.prompts();
   const run = { ...summary, scores: Object.fromEntries(METRICS) };
   return { run, records: store.records(), promptText: (hash) => prompts.get(hash) };
 }
 
 /**
- * Writes the page of two compared runs to the file `out`.
+ * Opens two compared runs for the work on their report.
  * @param folders of the runs
- * @throws WinnowError `not_found` where there is no run; `invalid_option` when the file can't be written
+ * @throws WinnowError `not_found` where there is no run
  */
-export function writeComparisonPage(
-  comparison: Comparison,
-  [first, second]: readonly [string, string],
-  out: string,
-): Promise<void> {
-  const { metrics, settings } = comparison;
-  return withRun(first, (before) =>
-    withRun(second, async (last) => {
-      const earlier = { ...(await reported(before, comparison.first)), comparison: { metrics, settings } };
-      return renderReport({ ...(await reported(last, comparison.second)), before: earlier, out });
+export function withCompared<Result>(
+  { first, second, metrics, settings }: Comparison,
+  folders: readonly [string, string],
+  work: (parts: ReportParts) => Promise<Result>,
+): Promise<Result> {
+  return withRun(folders[0], (before) =>
+    withRun(folders[1], async (last) => {
+      const earlier = { ...(await reported(before, first)), comparison: { metrics, settings } };
+      return work({ ...(await reported(last, second)), before: earlier });
     }),
   );
+}
+
+/** Writes the page of two compared runs. @throws WinnowError as `withCompared`; `invalid_option` when it can't be written */
+export function writeComparisonPage(
+  comparison: Comparison,
+  folders: readonly [string, string],
+  out: string,
+): Promise<void> {
+  return withCompared(comparison, folders, (parts) => renderReport({ ...parts, out }));
 }

@@ -2,7 +2,7 @@
  * SQLite files of one schema for runs with their cases and prompts, and for cached answers. Each
  * write is a transaction in WAL mode, so a killed process leaves a valid file, and several processes may share one.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Generated, Kysely } from 'kysely';
 import { openSqlite } from '../agents/store/sql/sqlite.js';
@@ -172,4 +172,14 @@ export async function readSummary(folder: string): Promise<RunSummary> {
   if (summary?.format === 1) return summary;
   const what = summary ? 'another version of Winnow wrote it' : 'it ended before its first case';
   throw new WinnowError('not_found', `There is no run in ${folder} that can be read: ${what}.`);
+}
+
+/** Their folders. @throws WinnowError `not_found` where there is no such folder */
+export function runsIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return entries.map(({ name }) => join(folder, name)).filter(hasRun);
+  } catch (cause) {
+    throw new WinnowError('not_found', `There is no folder of runs at ${folder}.`, { cause });
+  }
 }

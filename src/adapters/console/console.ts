@@ -7,10 +7,25 @@ import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
 import type { PageFile } from '../http/page-routes.js';
 
 const OWN = 'adapters/console/page';
-const PAGES = ['try', 'runs', 'approvals', 'tools', 'state', 'reports'];
-const SCRIPTS = ['app', 'api', 'words', 'shell', 'stages', 'result', 'arguments', 'case-line', ...PAGES];
+const PAGES = ['try', 'runs', 'approvals', 'tools', 'state', 'policy', 'evaluations', 'reports'];
+const SCRIPTS = [
+  'app',
+  'api',
+  'words',
+  'shell',
+  'stages',
+  'result',
+  'arguments',
+  'form',
+  'call',
+  'case-line',
+  ...PAGES,
+];
+/** The parts of the report of `winnow eval`. */
+const REPORT = ['report.css', ...['data', 'prompts', 'case', 'summary', 'report'].map((name) => `${name}.js`)];
 const FILES = [
   ...['page/base.css', 'page/format.js', 'page/graph.js', `${OWN}/style.css`],
+  ...REPORT.map((name) => `eval/report/page/${name}`),
   ...['words.en.json', 'words.zh.json', ...SCRIPTS.map((name) => `${name}.js`)].map((name) => `${OWN}/${name}`),
 ];
 

@@ -9,6 +9,7 @@ import { ERROR_TABLE, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { isTracing, withRequestSpan } from '../../core/spans.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
+import { type Evaluations, evaluationRoutes } from './agents/evaluation-routes.js';
 import { createOnce } from './agents/idempotency.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
@@ -38,6 +39,8 @@ export interface ServerParts extends AuthOptions {
   plannerOf?: ((catalog: Catalog) => Planner) | undefined;
   /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
   agents?: Agents | undefined;
+  /** Runs of `winnow eval`, beside `agents`. Default: there is no such path. */
+  evaluations?: Evaluations | undefined;
   /** MCP under `/mcp`. Default: there is no such path. */
   mcp?: McpEndpoint | undefined;
   /** A web page of these files; `readConsole` reads those of the console. Default: there is no page. */
@@ -120,7 +123,9 @@ export function createServer({
   app.after(() => {
     addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError, once });
     addToolRoutes(app, planner, conceal);
-    if (agents) addAgentRoutes(app, { ...agents, routes: agentRoutes(agents), answerWork, gate, stop, once });
+    const { evaluations } = parts;
+    const routes = agents ? [...agentRoutes(agents), ...(evaluations ? evaluationRoutes(evaluations) : [])] : [];
+    if (agents) addAgentRoutes(app, { ...agents, routes, answerWork, gate, stop, once });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
     addPageRoutes(app, parts.pages ?? []);

@@ -56,7 +56,7 @@ export type Stopped = Judged & { readonly ok: false; readonly result: CallFailur
 export type Asked = Judged & { readonly result: ApprovalOutput };
 
 /** A call as it would run, with the policy's decision on it. */
-interface Candidate extends Judged {
+export interface Candidate extends Judged {
   readonly tool: Tool | undefined;
   /** Undefined: the tool may not run with any arguments, so they were not checked. */
   readonly prepared: PreparedArguments | undefined;

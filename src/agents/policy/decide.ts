@@ -52,6 +52,8 @@ export interface Decision {
   readonly next: string;
   /** The risk of the call with its arguments; without a call, the lowest possible one. */
   readonly risk: Risk;
+  /** Name of the rule that decided; undefined: none did. For operators only. */
+  readonly rule?: string | undefined;
   /** Set where a policy that is not strict allows the call: the strict decision. */
   readonly warned?: Decision;
 }
@@ -105,7 +107,11 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
     : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
   return (
     (isCall ? decideCall(policy, known, rules) : undefined) ??
-    askForApproval(known, rules.parts) ?? { ...ALLOWED, risk: known.risk }
+    askForApproval(known, rules.parts) ?? {
+      ...ALLOWED,
+      risk: known.risk,
+      rule: rules.parts.find(({ decision }) => decision === 'allow')?.name,
+    }
   );
 }
 
@@ -122,7 +128,7 @@ function rate(facts: ToolFacts): Rated {
 function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefined {
   const { tool, own, risk, session } = facts;
   const rule = own.rules.find(({ decision, match }) => decision === 'deny' && isCertain(match, facts));
-  if (rule) return deny('denied', `The rule "${rule.name}" denies it.`, '', risk);
+  if (rule) return { ...deny('denied', `The rule "${rule.name}" denies it.`, '', risk), rule: rule.name };
   if (settings.default === 'deny' && !own.opening.some((one) => isPossible(one.match, facts)))
     return deny('denied', 'No rule allows it, and the default is to deny.', '', risk);
   if (facts.undecided) return denyUndecided(settings, facts, facts.undecided);
@@ -149,7 +155,7 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
   const denying = rules.parts.find(({ decision }) => decision === 'deny');
   if (denying) {
     const reason = denying.reason ?? `The rule "${denying.name}" does not allow these arguments.`;
-    return deny('not_allowed', reason, otherwise, risk);
+    return { ...deny('not_allowed', reason, otherwise, risk), rule: denying.name };
   }
   if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
   if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule)))
@@ -174,7 +180,7 @@ function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[])
   if (!rule && risk !== 'high') return undefined;
   const reason = rule ? (rule.reason ?? `The rule "${rule.name}" asks for approval.`) : `${tool.name} has high risk.`;
   const next = 'Wait until somebody else has approved it, then make the same call again.';
-  return { decision: 'needs_approval', code: 'needs_approval', reason, next, risk };
+  return { decision: 'needs_approval', code: 'needs_approval', reason, next, risk, rule: rule?.name };
 }
 
 function deny(code: DecisionCode, reason: string, next: string, risk: Risk = 'high'): Decision {

@@ -53,24 +53,30 @@ export function fixedPolicy(policy: Policy): PolicySource {
 }
 
 async function loadPolicy(path: string): Promise<Policy> {
-  const content = await readContent(path);
-  // An empty file is more likely truncated than intended.
-  if (content === null || content === undefined)
-    throw new WinnowError('invalid_option', `The policy file ${path} is empty. For a policy of defaults write {}.`);
   try {
-    return createPolicy(content);
+    return await parsePolicy(await readFile(path, 'utf8'));
   } catch (error) {
-    if (!(error instanceof WinnowError)) throw error;
-    throw new WinnowError('invalid_option', `${path}: ${error.message}`, { issues: error.issues, cause: error });
+    const issues = error instanceof WinnowError ? error.issues : [];
+    const what = error instanceof WinnowError ? '' : "can't be read: ";
+    const message = `The policy file ${path}: ${what}${messageOf(error)}`;
+    throw new WinnowError('invalid_option', message, { issues, cause: error });
   }
 }
 
-async function readContent(path: string): Promise<object | null | undefined> {
+/** The text of a policy file, JSON or YAML. @throws WinnowError `invalid_option`, one issue a line with the path of the field. */
+export async function parsePolicy(text: string): Promise<Policy> {
+  const content = await parseYaml(text);
+  // An empty file is more likely truncated than intended.
+  if (content === null || content === undefined)
+    throw new WinnowError('invalid_option', 'The policy is empty. For a policy of defaults write {}.');
+  return createPolicy(content);
+}
+
+async function parseYaml(text: string): Promise<object | null | undefined> {
   const { parse } = await import('yaml');
   try {
-    return parse(await readFile(path, 'utf8'));
-  } catch (error) {
-    const message = messageOf(error);
-    throw new WinnowError('invalid_option', `The policy file ${path} can't be read: ${message}`, { cause: error });
+    return parse(text);
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `The policy can't be read as JSON or YAML: ${messageOf(cause)}`, { cause });
   }
 }

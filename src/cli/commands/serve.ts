@@ -1,4 +1,5 @@
 /** `winnow serve`: planning and agents over HTTP until SIGINT or SIGTERM. It logs its address first. */
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { createServer } from '../../adapters/http/app.js';
 import type { Agents } from '../../agents/agents.js';
@@ -107,7 +108,9 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { createMcpEndpoint } = await import('../../adapters/mcp/http-endpoint.js');
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { parseQuotas } = await import('../../agents/quotas.js');
+  const { openEvaluations } = await import('../../eval/report/evaluations.js');
   const { openAgents } = await import('../agents-setup.js');
+  const { runsFolder } = await import('../out-folder.js');
   const { openAuth } = await import('../auth-setup.js');
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
@@ -125,7 +128,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;
     const askModel = readyModel ? () => askForOneToken(setup.model) : undefined;
     const pages = hasConsole ? await readConsole() : undefined;
-    const shared = { ...auth, cors, plannerOf, planner, agents };
+    const evaluations = openEvaluations(resolve(config.evaluations ?? runsFolder('eval')));
+    const shared = { ...auth, cors, plannerOf, planner, agents, evaluations };
     const parts = { ...shared, mcp, pages, options, logger, askModel, onClose: close };
     return { app: create(parts), agents, tokenFile, pages, ...facts };
   } catch (error) {

@@ -7,8 +7,8 @@ import { WinnowError } from '../../core/errors.js';
 import { LIBRARIES, readLibrary, readPageFile } from '../../page/page-files.js';
 
 /** Each script comes after its imports. */
-const SCRIPTS = ['page/format', 'page/graph', ...['data', 'prompts', 'case', 'summary', 'app'].map(ofReport)];
-const STYLES = ['page/base.css', ofReport('page.css')];
+const SCRIPTS = ['page/format', 'page/graph', ...['data', 'prompts', 'case', 'summary', 'report', 'app'].map(ofReport)];
+const STYLES = ['page/base.css', ofReport('report.css')];
 
 function ofReport(name: string): string {
   return `eval/report/page/${name}`;

@@ -15,6 +15,7 @@ import { toolSets } from '../variants.js';
 import { readPageParts } from './page-parts.js';
 import {
   type Place,
+  type ReportBlocks,
   type ReportComparison,
   type ReportData,
   type ReportRun,
@@ -31,23 +32,25 @@ export interface ReportedRun {
   promptText: (hash: string) => string | undefined;
 }
 
-interface ReportParts extends ReportedRun {
+export interface ReportParts extends ReportedRun {
   /** An earlier run to show beside this one, case by case. */
   before?: ReportedRun & { comparison: ReportComparison };
-  /** Path of the file to write. */
-  out: string;
 }
 
-/** @throws WinnowError `invalid_option` when the file cannot be written. */
-export async function renderReport({ before, out, ...last }: ReportParts): Promise<void> {
-  const reported = before ? [before, last] : [last];
-  const title = reported.map(({ run }) => run.name).join(' and ');
+const runsOf = ({ before, ...last }: ReportParts): readonly ReportedRun[] => (before ? [before, last] : [last]);
+
+/** @param out path of the file to write. @throws WinnowError `invalid_option` when the file cannot be written. */
+export async function renderReport({ out, ...parts }: ReportParts & { out: string }): Promise<void> {
+  const title = runsOf(parts)
+    .map(({ run }) => run.name)
+    .join(' and ');
   const page = await readPageParts(`${title} · Winnow evaluation`);
   const unfinished = `${out}.unfinished`;
   async function* pieces(): AsyncGenerator<string> {
     yield page.head;
-    yield embedJson({ runs: reported.map(({ run }) => run), ...(before && { comparison: before.comparison }) });
-    yield* renderBlocks(reported);
+    yield embedJson(toData(parts));
+    for await (const { kind, text } of packRecords(parts))
+      yield `<script type="text/plain" data-block="${kind}">${text}</script>\n`;
     yield page.tail;
   }
   try {
@@ -59,11 +62,21 @@ export async function renderReport({ before, out, ...last }: ReportParts): Promi
   }
 }
 
+export function toData(parts: ReportParts): ReportData {
+  return { runs: runsOf(parts).map(({ run }) => run), ...(parts.before && { comparison: parts.before.comparison }) };
+}
+
+/** Lines of JSON, as gzip in base64, which has no `<` that could end an element. */
+interface Block {
+  readonly kind: keyof ReportBlocks;
+  readonly text: string;
+}
+
 /** Packs whole cases, their list rows and each stable part, once, into separate blocks. */
-async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<string> {
+export async function* packRecords(parts: ReportParts): AsyncGenerator<Block> {
   const [cases, rows, prompts] = [createPacker('cases'), createPacker('rows'), createPacker('prompts')];
   const promptPlaces = new Map<string, Place | null>();
-  for (const [number, { records, promptText }] of reported.entries()) {
+  for (const [number, { records, promptText }] of runsOf(parts).entries()) {
     for await (const record of records) {
       for (const { system } of record.calls) {
         if (promptPlaces.get(system)) continue;
@@ -77,10 +90,10 @@ async function* renderBlocks(reported: readonly ReportedRun[]): AsyncGenerator<s
         prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
       };
       rows.add(toRow(record, number, cases.add(whole)));
-      for (const packer of [cases, rows, prompts]) if (packer.isFull) yield await packer.take();
+      for (const packer of [cases, rows, prompts]) if (packer.isFull) yield* packer.take();
     }
   }
-  for (const packer of [cases, rows, prompts]) yield await packer.take();
+  for (const packer of [cases, rows, prompts]) yield* packer.take();
 }
 
 const compress = promisify(gzip);
@@ -88,8 +101,7 @@ const compress = promisify(gzip);
 /** Size of a block: opening one takes the browser a few milliseconds, yet gzip still pays. */
 const BLOCK_CHARACTERS = 256 * 1024;
 
-/** Packs JSON lines as gzip in base64 inside an inert script element; base64 has no `<` that could end it. */
-function createPacker(kind: 'cases' | 'rows' | 'prompts') {
+function createPacker(kind: Block['kind']) {
   let block = 0;
   let lines: string[] = [];
   let characters = 0;
@@ -102,12 +114,12 @@ function createPacker(kind: 'cases' | 'rows' | 'prompts') {
     get isFull() {
       return characters >= BLOCK_CHARACTERS;
     },
-    /** Returns the lines since the last call as an element; empty where there are none. */
-    async take(): Promise<string> {
-      if (lines.length === 0) return '';
+    /** The lines since the last call; nothing where there are none. */
+    async *take(): AsyncGenerator<Block> {
+      if (lines.length === 0) return;
       const text = lines.join('\n');
       [block, lines, characters] = [block + 1, [], 0];
-      return `<script type="text/plain" data-block="${kind}">${(await compress(text)).toString('base64')}</script>\n`;
+      yield { kind, text: (await compress(text)).toString('base64') };
     },
   };
 }

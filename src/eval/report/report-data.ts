@@ -27,6 +27,9 @@ export interface ReportData {
   readonly comparison?: ReportComparison;
 }
 
+/** Blocks of each kind: lines of JSON, as gzip in base64. */
+export type ReportBlocks = Readonly<Record<'cases' | 'rows' | 'prompts', readonly string[]>>;
+
 /** `unjudged`: there is no verdict, for example on a skipped selection where no tool fits. */
 export type CaseState = 'right' | 'wrong' | 'unjudged' | 'error';
 

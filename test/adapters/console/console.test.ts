@@ -1,12 +1,14 @@
 /** What the server sends for the console: its files, who gets them, their headers; and what its modules make of a result. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
+import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
 import { heldToolSchema } from '../../../src/agents/definitions.js';
 import { indexStatusSchema } from '../../../src/agents/index/tool-index.js';
+import { triedCallSchema } from '../../../src/agents/policy/trial.js';
 import { approvalSchema, auditEntrySchema } from '../../../src/agents/records.js';
 import { conditionSchema, stepStateSchema } from '../../../src/agents/runs/plan-run.js';
 import { listedRunSchema } from '../../../src/agents/runs/run-view.js';
@@ -100,8 +102,11 @@ describe('winnow serve', () => {
     await served.logged('listening');
     expect(served.log.lines().find(({ msg }) => msg === 'listening')).toMatchObject({ console: `${served.address}/` });
     expect(await (await fetch(served.address)).text()).toContain('console/app.js');
+    const runs = async ({ address }: { address: string }) => (await fetch(`${address}/v1/evaluations`)).json();
+    expect(await runs(served)).toMatchObject({ folder: resolve('.winnow/eval') });
     await served.stop();
-    const without = await serve(...NO_MODEL, ...configured({ server: { console: false } }));
+    const without = await serve(...NO_MODEL, ...configured({ server: { console: false }, evaluations: '/none' }));
+    expect(await runs(without)).toEqual({ folder: '/none', runs: [], unreadable: [] });
     expect((await fetch(without.address)).status).toBe(404);
     expect((await fetch(`${without.address}/console/app.js`)).status).toBe(404);
     await without.logged('listening');
@@ -143,6 +148,7 @@ describe('the words of the API', () => {
     ['flag', flagSchema.shape.kind.options],
     ['learnt', learntEntrySchema.shape.state.options],
     ['index', indexStatusSchema.shape.state.options],
+    ['decision', triedCallSchema.shape.decision.options],
   ];
   it.each(names)('are there for each %s, and for no other', (group, options) => {
     const words = Object.keys(JSON.parse(readFileSync('src/adapters/console/page/words.en.json', 'utf8')));

@@ -1,14 +1,21 @@
 /** The other pages in a real browser: tools by the thousand, definitions that wait, the audit, figures, the index. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createDefinitions } from '../../../src/agents/definitions.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
+import { summarise } from '../../../src/eval/evaluate.js';
+import { openEvaluations } from '../../../src/eval/report/evaluations.js';
+import { generateRun } from '../../eval/report/generated-run.js';
+import { aStart, inRun } from '../../eval/setup.js';
 import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
 import { plannerOf, startServer } from '../http/setup.js';
 import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
@@ -58,6 +65,65 @@ async function startUsed(options: AgentServerOptions = {}) {
   return { ...server, session: String(body.id) };
 }
 
+/** In the dark, on a telephone and in Chinese, a page is still found good. */
+async function expectGood(page: Page) {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.getByRole('combobox', { name: /Language/u }).selectOption('zh');
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)];
+    expect([width, ...found]).toEqual([width, [], [], false]);
+  }
+  await page.getByRole('combobox', { name: /语言/u }).selectOption('en');
+}
+
+/** A tool with arguments of all kinds, which needs an approval, and one that the policy wants a reason for. */
+async function startCallable() {
+  const called: unknown[] = [];
+  const properties = {
+    title: { type: 'string', description: `What to book. ${MARKUP}` },
+    seats: { type: 'integer' },
+    price: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+    class: { enum: ['first', 'second', 3] },
+    window: { type: 'boolean' },
+    day: { type: 'string', format: 'date' },
+    tags: { type: 'array', items: { type: 'string' } },
+    who: { type: 'object', properties: { name: { type: 'string' } } },
+    pin: { type: 'string', 'x-secret': true },
+  };
+  const book = createTool('book', { properties, required: ['title'] }, undefined, { risk: 'high' });
+  const tools = [book, createTool('cancel', {}, undefined, { risk: 'medium' })];
+  const functions = {
+    book(input: unknown) {
+      called.push(input);
+      return { said: MARKUP };
+    },
+  };
+  const more = { catalog: () => createCatalog(tools), executors: [createFunctionExecutor(functions)] };
+  const planner = plannerOf(createScriptedModel(), tools);
+  const policy = { preconditions: [{ match: { tool: 'cancel' }, requires: [{ argument: 'reason' }] }] };
+  const server = await startConsole({ planner, policy, more });
+  return { server, called };
+}
+
+/** Runs of the same 40 cases, by their seeds; one of them asks with markup. */
+async function addRuns(folder: string, seeds: Record<string, number>) {
+  for (const [name, seed] of Object.entries(seeds)) {
+    const { records, promptText } = generateRun({ cases: 40, seed });
+    await inRun(join(folder, name), async (store) => {
+      const all = [...records()].map((one, place) => ({
+        ...one,
+        id: `c${place}`,
+        ...(place === 4 ? { query: MARKUP } : {}),
+      }));
+      for (const { system } of all.flatMap(({ calls }) => calls)) store.keepPrompt(system, promptText(system) ?? '');
+      await store.keep(all);
+      const startedAt = `2026-11-2${seed}T08:00:00.000Z`;
+      await summarise(store, aStart({ name: `Run ${name}`, startedAt, planned: 40, cases: 40 }), new Date(startedAt));
+    });
+  }
+}
+
 inBrowser(`the other pages${skipped}`, () => {
   let browser: ConsoleBrowser;
   beforeAll(async () => {
@@ -102,6 +168,74 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(page.url()).toContain('risk=high&category=even');
     await page.goto(`${url}/#tools?tool=nowhere`);
     await page.getByText('nowhere is not visible').waitFor();
+    expect(noise).toEqual([]);
+  });
+
+  it('calls a tool by a form of its schema: a dry run, what is refused, an approval, the result, recent use', async () => {
+    const { server, called } = await startCallable();
+    const { page, noise } = await browser.open(`${server.url}/#tools?tool=book`, SIGNED_IN);
+    const field = (name: string) => page.locator(`[data-field="${name}"] :is(input, select, textarea)`);
+    await page.getByText('Nothing is kept of its use').waitFor();
+    await page.getByRole('button', { name: 'Call' }).click();
+    expect(called).toEqual([]);
+    expect(await page.evaluate('document.activeElement.name')).toBe('argument title');
+    await field('title').fill(MARKUP);
+    await field('seats').fill('2');
+    await field('price').fill('0.5');
+    await field('class').selectOption('first');
+    await field('window').selectOption('false');
+    await field('day').fill('2026-11-27');
+    await field('tags').fill('["a"');
+    await field('pin').fill('1234');
+    expect([await field('pin').getAttribute('type'), await field('day').getAttribute('type')]).toEqual([
+      'password',
+      'date',
+    ]);
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-failure] li', { hasText: 'tags: this is no JSON' }).waitFor();
+    await field('tags').fill('["a"]');
+    await field('who').fill('{"name": "ann"}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-preview="needs_approval"]').waitFor();
+    expect(await texts(page, '[data-preview] [data-argument] > code')).toEqual([
+      'class',
+      'day',
+      'pin',
+      'price',
+      'seats',
+      'tags',
+      'title',
+      'who',
+      'window',
+    ]);
+    expect(await texts(page, '[data-preview] [data-argument="pin"]')).toEqual([
+      expect.stringContaining('4 characters'),
+    ]);
+    expect((await server.ask('GET /v1/approvals')).body.approvals).toEqual([]);
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-refused="needs_approval"] a').waitFor();
+    await page.locator('[data-call="needs_approval"]').waitFor();
+    const [{ id }] = (await server.ask('GET /v1/approvals')).body.approvals;
+    await server.ask(`POST /v1/approvals/${id}/grant`, { by: { user: 'bob' } });
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-result] [data-output]', { hasText: 'onerror' }).waitFor();
+    const given = { title: MARKUP, seats: 2, price: 0.5, class: 'first', window: false, day: '2026-11-27' };
+    expect(called).toEqual([{ ...given, tags: ['a'], pin: '1234', who: { name: 'ann' } }]);
+    await page.locator('[data-use]', { hasText: '1 calls, 0 of them failed; 1 refused' }).waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await field('tags').fill('{"a": 1}');
+    await page.locator('form summary').click();
+    await page.locator('[name="rest"]').fill('[1]');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-failure] li', { hasText: 'Further arguments' }).waitFor();
+    await page.locator('[name="rest"]').fill('{"seats": 7, "more": 1}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.locator('[data-refused="invalid_arguments"] li', { hasText: 'tags' }).waitFor();
+    expect(await page.locator('[data-result]').count()).toBe(0);
+    await page.goto(`${server.url}/#tools?tool=cancel`);
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.locator('[data-refused="missing_argument"]').waitFor();
     expect(noise).toEqual([]);
   });
 
@@ -216,7 +350,7 @@ inBrowser(`the other pages${skipped}`, () => {
     await page.locator('[data-entry="call"]').first().waitFor();
     await page.getByRole('link', { name: 'Policy' }).click();
     await page.locator('[data-note="problem"]', { hasText: 'rules "no trips": matches no tool' }).waitFor();
-    expect(await page.locator('[data-policy]').textContent()).toContain('"book_trip"');
+    expect(await page.locator('[data-policy]').inputValue()).toContain('"book_trip"');
     expect(noise).toEqual([]);
   });
 
@@ -228,6 +362,74 @@ inBrowser(`the other pages${skipped}`, () => {
     expect(await texts(page, 'nav a')).toEqual(['Try', 'Tools']);
     expect(await page.locator('h1').textContent()).toBe('Try');
     expect(noise).toEqual([]);
+  });
+
+  it('tests a call, and compares an edited policy on the calls of the last day', async () => {
+    const { url } = await startUsed();
+    const { page, noise } = await browser.open(`${url}/#policy`, SIGNED_IN);
+    await page.locator('[data-form="test"] [name="tool"]').fill('file_read');
+    await page.locator('[data-form="test"] [name="user"]').fill('ann');
+    await page.locator('[data-form="test"] [name="arguments"]').fill('{"path": "a"');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-failure="invalid_request"]', { hasText: 'no JSON object' }).waitFor();
+    await page.locator('[data-form="test"] [name="arguments"]').fill('{"path": "a"}');
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.locator('[data-tried] [data-decision="allow"]').waitFor();
+    const rule = { name: MARKUP, match: { tool: 'file_read' }, decision: 'deny' };
+    await page.locator('[data-policy]').fill(JSON.stringify({ rules: [rule] }));
+    expect(await page.locator('[data-tried]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.locator('[data-tried] [data-decision="deny"]').waitFor();
+    expect(await texts(page, '[data-tried] [data-rule]')).toEqual([`Rule ${MARKUP}`]);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('[data-replayed]', { hasText: '2 calls of the last day: 1 would be' }).waitFor();
+    expect(await texts(page, '[data-difference="file_read"] [data-decision]')).toEqual(['allowed', 'denied']);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await page.locator('[data-policy]').fill('{"rule": []}');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('[data-failure="invalid_request"] li', { hasText: 'rule' }).waitFor();
+    await page.getByRole('button', { name: 'Back to the policy in force' }).click();
+    expect(await page.locator('[data-policy]').inputValue()).toContain('"riskCeiling"');
+    expect(noise).toEqual([expect.stringContaining('400')]);
+  });
+
+  it('lists the runs of winnow eval, and opens the report of one, and of two beside each other', async () => {
+    const folder = temporaryFolder();
+    const evaluations = openEvaluations(join(folder, 'eval'));
+    const { url } = await startConsole({ evaluations });
+    const { page, noise } = await browser.open(`${url}/#evaluations`, SIGNED_IN);
+    await page.locator('[data-none]', { hasText: join(folder, 'eval') }).waitFor();
+    await expectGood(page);
+    await addRuns(join(folder, 'eval'), { first: 1, second: 2 });
+    await page.reload();
+    await page.locator('[data-run="second"]').waitFor();
+    expect(await texts(page, '[data-run] th')).toEqual(['Run second', 'Run first']);
+    await expectGood(page);
+    await page.getByRole('link', { name: 'Run second' }).click();
+    await page.locator('.report #list > li').nth(39).waitFor({ state: 'attached' });
+    expect(await texts(page, 'h1')).toEqual(['Run second']);
+    await page.locator('.report [name="q"]').fill('"c4"');
+    await page.locator('.report #list > li').nth(1).waitFor({ state: 'detached' });
+    await page.locator('.report summary', { hasText: MARKUP }).press('Enter');
+    await page.locator('.report .case .graph').first().waitFor();
+    expect(page.url()).toMatch(/#evaluations\?run=second&q=%22c4%22&case=c4$/u);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectGood(page);
+    await page.reload();
+    await page.locator('.report details[open] .graph').first().waitFor();
+    await page.getByRole('combobox', { name: 'Compare with another run' }).selectOption('first');
+    await page.locator('.report h2', { hasText: /\d+ lost, \d+ won, of 40 cases/u }).waitFor();
+    expect(await texts(page, 'h1')).toEqual(['Run first → Run second']);
+    await page.locator('.report #list summary').first().press('Enter');
+    await page.locator('.report .case h4', { hasText: 'Second run' }).first().waitFor();
+    await expectGood(page);
+    await page.getByRole('link', { name: 'All runs' }).click();
+    await page.locator('[data-run="first"]').waitFor();
+    await page.goto(`${url}/#evaluations?run=nowhere`);
+    await page.locator('[data-failure="not_found"]', { hasText: 'nowhere' }).waitFor();
+    expect(noise).toEqual([expect.stringContaining('404')]);
   });
 
   it('asks for a token where the server wants one, and shows a user what is theirs', async () => {

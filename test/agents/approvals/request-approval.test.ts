@@ -253,3 +253,42 @@ describe('an approval that was asked for ahead does not let through', () => {
     expect(await router.approvals.grant(await idOf(), { by: { user: 'Ann' } })).toMatchObject({ code: 'approval_own' });
   });
 });
+
+describe('a dry run of a call', () => {
+  it.each<[string, object, object]>([
+    [
+      'waits for an approval',
+      { tool: 'deploy', arguments: { to: 'test' } },
+      { ok: true, decision: 'needs_approval', risk: 'high' },
+    ],
+    [
+      'runs',
+      { tool: 'file_read', arguments: { path: 'a' } },
+      { ok: true, decision: 'allow', arguments: { path: 'a' } },
+    ],
+    [
+      'has wrong arguments',
+      { tool: 'file_read' },
+      { ok: false, code: 'invalid_arguments', issues: [expect.stringContaining('path')] },
+    ],
+    ['is denied', { tool: 'code_run' }, { ok: false, code: 'unknown_tool', reason: 'There is no tool "code_run".' }],
+    ['is of another user', { tool: 'diary' }, { ok: false, code: 'unknown_tool' }],
+  ])('tells that it %s, and runs, asks for and writes nothing', async (_, input, expected) => {
+    const rules = [{ name: 'secret rule', match: { tool: 'code_run' }, decision: 'deny' as const }];
+    const { router, id, runs, events } = await open({ policy: { rules } });
+    const before = await router.audit();
+    const preview = await router.preview(id, { tool: '', ...input });
+    expect(preview).toMatchObject(expected);
+    expect(JSON.stringify(preview)).not.toContain('secret rule');
+    expect([runs, events, await router.approvals.list()]).toEqual([[], [], []]);
+    expect(await router.audit()).toEqual(before);
+  });
+
+  it('masks secrets, and is of no other user', async () => {
+    const { router, id } = await open();
+    const preview = await router.preview(id, { tool: 'deploy', arguments: { token: 's3cret' } });
+    expect(preview).toMatchObject({ arguments: { token: expect.stringContaining('6 characters') } });
+    const asked = router.preview(id, { tool: 'deploy' }, { caller: { user: 'bob' } });
+    await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

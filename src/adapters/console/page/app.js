@@ -2,10 +2,12 @@
 import { nothing, render } from 'lit-html';
 import { createApi } from './api.js';
 import { approvalsPage } from './approvals.js';
+import { evaluationsPage } from './evaluations.js';
+import { policyPage } from './policy.js';
 import { auditPage, figuresPage } from './reports.js';
 import { runsPage } from './runs.js';
 import { renderShell } from './shell.js';
-import { indexPage, policyPage, sessionsPage } from './state.js';
+import { indexPage, sessionsPage } from './state.js';
 import { toolsPage } from './tools.js';
 import { tryPage } from './try.js';
 import { chosenLanguage, keepLanguage, loadWords } from './words.js';
@@ -43,6 +45,7 @@ const PAGES = [
   figuresPage,
   indexPage,
   policyPage,
+  evaluationsPage,
 ];
 /** Between polls, while the page is visible. */
 const POLL_MS = 5_000;

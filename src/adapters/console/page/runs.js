@@ -1,9 +1,9 @@
 /** Runs of plans: the list, and one run with its plan as a graph, the state of each step, and a person's actions. */
-import { formatDate, formatDuration, formatJson, formatWhole, html } from '../../../page/format.js';
+import { formatDate, formatDuration, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderArguments } from './arguments.js';
 import { renderControl, renderGraph } from './result.js';
-import { parseObject, renderFailure, renderTable } from './shell.js';
+import { parseObject, renderFailure, renderOutput, renderTable } from './shell.js';
 
 /** @import { ListedRun, ShownRun } from '../../../agents/runs/run-view.ts' */
 /** @import { ShownStep } from '../../../page/shown-step.ts' */
@@ -27,8 +27,6 @@ const LOOKS = {
   needs_approval: { state: 'extra', mark: '…' },
   running: { state: 'extra', mark: '▸' },
 };
-/** Longest shown part of a result, in characters: longer ones are for programs. */
-const MAX_SHOWN = 20_000;
 const MASK = '[masked]';
 
 /** @param {Console} console */
@@ -197,11 +195,4 @@ function renderStepState(known, step, t) {
     ${failure && html`<div class="card ${status === 'needs_approval' ? 'extra' : 'error'}" data-step-failure=${failure.code}><p>${failure.reason}</p>${status === 'needs_approval' ? approval && html`<p><a href="#approvals">${t('approvals')}</a></p>` : html`<p class="quiet">${failure.next}</p>`}</div>`}
     ${notes.map((note) => html`<p class="quiet">${note}</p>`)}
     ${known?.output !== undefined && renderOutput(known.output, t)}`;
-}
-
-/** @param {unknown} output @param {Words} t */
-function renderOutput(output, t) {
-  const text = formatJson(output);
-  return html`<details><summary>${t('result')}</summary><pre tabindex="0" data-output>${text.slice(0, MAX_SHOWN)}</pre>
-    ${text.length > MAX_SHOWN && html`<p class="quiet">${t('cut_off', { count: formatWhole(MAX_SHOWN) })}</p>`}</details>`;
 }

@@ -1,6 +1,6 @@
 /** The frame of each page: navigation, language and sign-in; and parts that several pages share. */
 import { nothing } from 'lit-html';
-import { html } from '../../../page/format.js';
+import { formatJson, formatWhole, html } from '../../../page/format.js';
 import { chosenLanguage, LANGUAGES } from './words.js';
 
 /** @import { Failure } from './api.js' */
@@ -95,6 +95,16 @@ export const renderTable = (
 ) => html`<div class="scroll" tabindex="0" role="group" aria-label=${label}>
     <table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>
   </div>`;
+
+/** Longest shown part of a result, in characters: longer ones are for programs. */
+const MAX_SHOWN = 20_000;
+
+/** @param {unknown} output @param {Words} t @param {{title?: string, isOpen?: boolean}} [options] */
+export function renderOutput(output, t, { title = t('result'), isOpen = false } = {}) {
+  const text = formatJson(output);
+  return html`<details ?open=${isOpen}><summary>${title}</summary><pre tabindex="0" data-output>${text.slice(0, MAX_SHOWN)}</pre>
+    ${text.length > MAX_SHOWN && html`<p class="quiet">${t('cut_off', { count: formatWhole(MAX_SHOWN) })}</p>`}</details>`;
+}
 
 /** Undefined: the text is no JSON object. @param {string} text @returns {Record<string, unknown> | undefined} */
 export function parseObject(text) {

@@ -1,11 +1,10 @@
-/** The current state: sessions, the index and the policy. Each page reads and shows one answer. */
+/** The current state: sessions and the index. Each page reads and shows one answer. */
 import { formatDate, formatJson, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { Rebuilt } from '../../../agents/agents.ts' */
 /** @import { SessionView } from '../../../agents/contracts.ts' */
-/** @import { PolicyNote } from '../../../agents/policy/check-policy.ts' */
 /** @import { Answer, Failure, Reading } from './api.js' */
 /** @import { Page } from './app.js' */
 /** @import { Words } from './words.js' */
@@ -42,34 +41,6 @@ export const sessionsPage = {
               heads,
               sessions.map((one) => row(one, t)),
             )
-          }`;
-      },
-    };
-  },
-};
-
-/** As the API returns it. @typedef {{version: string, settings: Record<string, unknown>, notes: PolicyNote[]}} PolicyView */
-
-/** @type {Page} */
-export const policyPage = {
-  name: 'policy',
-  title: 'policy',
-  needs: 'getPolicy',
-  create(console) {
-    const reading = /** @type {Reading<PolicyView>} */ (createReading(console, () => 'GET v1/policy'));
-
-    return {
-      enter: () => void reading.read(),
-      render() {
-        const { t } = console;
-        const { value: policy, failure } = reading;
-        return html`<h1>${t('policy')}</h1>
-          ${renderFailure(failure, t)}
-          ${
-            policy &&
-            html`<dl class="facts"><dt>${t('version')}</dt><dd><code>${policy.version}</code></dd></dl>
-            <ul>${policy.notes.map(({ level, message }) => html`<li class="tone ${level === 'problem' ? 'wrong' : 'rest'}" data-note=${level}>${message}</li>`)}</ul>
-            <pre tabindex="0" data-policy>${formatJson(policy.settings)}</pre>`
           }`;
       },
     };

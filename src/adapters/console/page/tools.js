@@ -1,8 +1,9 @@
-/** Tools: sources, search while typing, filters, one tool with its schema, and definitions that wait for review. */
+/** Tools: sources, search while typing, filters, one tool with its schema and calls, and definitions that wait for review. */
 
 import { render } from 'lit-html';
 import { formatJson, formatWhole, html } from '../../../page/format.js';
 import { renderDifference } from './arguments.js';
+import { createCalls } from './call.js';
 import { renderFailure } from './shell.js';
 
 /** @import { HeldTool } from '../../../agents/definitions.ts' */
@@ -31,6 +32,7 @@ function createTools(console) {
   let heldFailure = /** @type {Failure | undefined} */ (undefined);
   let isRead = false;
   const list = createList();
+  const calls = createCalls(console);
 
   async function read() {
     const answer = /** @type {Answer<{tools: ListedTool[]}>} */ (await api.ask('GET v1/tools'));
@@ -70,6 +72,7 @@ function createTools(console) {
 
   return {
     enter() {
+      if (console.view.tool !== undefined) calls.enter();
       if (isRead && console.view.tool !== undefined) return;
       // Clears the old entries, so that no click hits them while others load.
       [held, accepted] = [[], new Set()];
@@ -81,7 +84,8 @@ function createTools(console) {
     render() {
       const { t, view } = console;
       const one = view.tool === undefined ? undefined : tools.find(({ name }) => name === view.tool);
-      if (view.tool !== undefined && isRead) return renderTool(one, { t, name: view.tool, back: list.address });
+      if (view.tool !== undefined && isRead)
+        return renderTool(one, { t, name: view.tool, back: list.address, renderCalls: calls.render });
       const shown = list.show(tools, { view, t });
       return html`<h1>${t('tools')}</h1>
         ${renderFailure(failure, t)} ${renderFailure(heldFailure, t)}
@@ -194,8 +198,8 @@ function renderFilter(name, label, { tools, t, chosen, change }) {
   )}</select>`;
 }
 
-/** @param {ListedTool | undefined} tool @param {{t: Words, name: string, back: string}} options */
-function renderTool(tool, { t, name, back }) {
+/** @param {ListedTool | undefined} tool @param {{t: Words, name: string, back: string, renderCalls(tool: ListedTool): unknown}} options */
+function renderTool(tool, { t, name, back, renderCalls }) {
   if (!tool)
     return html`<h1><code>${name}</code></h1><p>${t('why_unseen', { name })}</p><p><a href=${back}>${t('all_tools')}</a></p>`;
   const { title, description, category, toolType, risk, origin, inputSchema, outputSchema } = tool;
@@ -210,6 +214,7 @@ function renderTool(tool, { t, name, back }) {
     ${title && html`<p>${title}</p>`}
     <p class="query">${description}</p>
     <dl class="facts">${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
+    ${renderCalls(tool)}
     <h2>${t('input_schema')}</h2><pre tabindex="0">${formatJson(inputSchema)}</pre>
     ${outputSchema && html`<h2>${t('output_schema')}</h2><pre tabindex="0">${formatJson(outputSchema)}</pre>`}`;
 }

@@ -8,6 +8,7 @@ import { importedIndexSchema, indexStatusSchema } from '../../../agents/index/to
 import { listedRuleSchema, ruleListSchema } from '../../../agents/kept-rules.js';
 import { catalogReloadSchema } from '../../../agents/live-catalog.js';
 import { checkPolicy } from '../../../agents/policy/check-policy.js';
+import { replayInputSchema, replaySchema, triedCallSchema, tryCallInputSchema } from '../../../agents/policy/trial.js';
 import { auditEntrySchema, auditQuerySchema } from '../../../agents/records.js';
 import { telemetryQuerySchema, telemetryReportSchema } from '../../../agents/telemetry/rates.js';
 import { ruleSchema } from '../../../core/catalog/rule.js';
@@ -24,9 +25,9 @@ const policyViewSchema = z.object({
 });
 const trailSchema = z.object({ entries: z.array(auditEntrySchema).describe('Newest first.') });
 
-type Shown = Pick<Agents, 'router' | 'telemetry' | 'policy' | 'catalog'>;
+type Shown = Pick<Agents, 'router' | 'telemetry' | 'policy' | 'policyTrial' | 'catalog'>;
 
-export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): Route[] {
+export function operatorRoutes({ router, telemetry, policy, policyTrial, catalog }: Shown): Route[] {
   return [
     route({
       method: 'GET',
@@ -39,6 +40,31 @@ export function operatorRoutes({ router, telemetry, policy, catalog }: Shown): R
         const { version, settings } = policy();
         return { version, settings, notes: checkPolicy(policy(), catalog().tools) };
       },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/policy/test',
+      operationId: 'testPolicy',
+      summary: 'What the policy, or a given one, decides on a call, and by which rule; for operators',
+      description: 'Decides as for the first call of a session that has enabled the tool. Nothing runs or is written.',
+      isForOperators: true,
+      body: { name: 'TryCallRequest', schema: tryCallInputSchema },
+      answer: { name: 'TriedCall', schema: triedCallSchema },
+      handle: ({ body }) => policyTrial.tryCall(body),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/policy/replay',
+      operationId: 'replayPolicy',
+      summary: 'Which calls of the last day another policy would decide otherwise; for operators',
+      description:
+        'Decides each audited call again, by the policy in force and by the given one. Arguments are known where an ' +
+        'approval holds them whole; where a decision needs others, the call counts as `undecided`. Earlier calls of a ' +
+        'session count where they are of that day.',
+      isForOperators: true,
+      body: { name: 'ReplayRequest', schema: replayInputSchema },
+      answer: { name: 'PolicyReplay', schema: replaySchema },
+      handle: ({ body }) => policyTrial.replay(body),
     }),
     route({
       method: 'GET',

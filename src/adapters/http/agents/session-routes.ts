@@ -1,5 +1,6 @@
 /** Sessions over HTTP: what an agent asks, turn by turn. A refusal is an answer for the agent, so its status is 200. */
 import { z } from 'zod';
+import { previewInputSchema, previewSchema } from '../../../agents/calls/preview.js';
 import {
   type Caller,
   callInputSchema,
@@ -126,6 +127,17 @@ function agentRoutes(router: Router): Route[] {
       body: { name: 'CallRequest', schema: callInputSchema },
       answer: { name: 'CallResult', schema: callResultSchema },
       handle: ({ id, body, ...ask }) => router.call(id, body, ask),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/preview`,
+      operationId: 'previewCall',
+      summary: 'A dry run of a call: the arguments as they would run, and whether it needs an approval, or the refusal',
+      description:
+        'Runs, requests and writes nothing. Enabling, earlier calls and hours are not checked: they may change.',
+      body: { name: 'PreviewRequest', schema: previewInputSchema },
+      answer: { name: 'CallPreview', schema: previewSchema },
+      handle: ({ id, body, ...ask }) => router.preview(id, body, ask),
     }),
   ];
 }

@@ -3,14 +3,13 @@ import { diffWordsWithSpace } from 'diff';
 import { nothing } from 'lit-html';
 import { formatDuration, formatName, formatScore, formatValue, formatWhole, html } from '../../../page/format.js';
 import { drawPlan } from '../../../page/graph.js';
-import { readCase, readPrompt } from './data.js';
 import { renderCalls } from './prompts.js';
 
 /** @import { ArgumentVerdict, CaseRecord } from '../../record.ts' */
 /** @import { ReportRun, WholeCase } from '../report-data.ts' */
 /** @import { ShownStep } from '../../../page/shown-step.ts' */
 /** @import { ShownPair } from '../show-plan.ts' */
-/** @import { Case } from './data.js' */
+/** @import { Case, ReportSource } from './data.js' */
 
 /** A case in one of the runs, with the stable parts of its calls. @typedef {WholeCase & {name: string, run: ReportRun, texts: (string | null)[]}} Side */
 
@@ -45,8 +44,8 @@ const KINDS = {
 };
 const MARKS = { hit: '✓', missing: '✗', extra: '+' };
 
-/** Reads the case and renders it. @param {Case} one @param {readonly ReportRun[]} runs */
-export async function renderCase({ rows }, runs) {
+/** Reads the case and renders it. @param {Case} one @param {ReportSource} source */
+export async function renderCase({ rows }, { data: { runs }, readCase, readPrompt }) {
   const read = rows.map(async (row, at) => {
     const run = runs[at];
     if (!row || !run) return [];

@@ -1,6 +1,6 @@
-/** The data in the page: runs, a row for each case, and whole cases, which are unpacked only when opened. */
+/** The data of a report: runs, a row for each case, and whole cases, which are unpacked only when opened. */
 
-/** @import { CaseRow, Place, ReportData, WholeCase } from '../report-data.ts' */
+/** @import { CaseRow, Place, ReportBlocks, ReportData, WholeCase } from '../report-data.ts' */
 
 /**
  * A case with its row in each run; undefined in a run without it.
@@ -31,23 +31,36 @@ export const CHANGES = {
   kept: { word: 'right in both', sign: '✓', tone: 'rest' },
 };
 
-/** @returns {ReportData} */
-export const readData = () => JSON.parse(document.getElementById('data')?.textContent ?? '');
+/**
+ * @typedef {object} ReportSource
+ * @property {ReportData} data
+ * @property {() => Promise<Case[]>} readCases
+ * @property {(place: Place) => Promise<WholeCase>} readCase
+ * @property {(place: Place) => Promise<string>} readPrompt
+ */
 
-/** @param {number} runs @returns {Promise<Case[]>} */
-export async function readCases(runs) {
-  const cases = /** @type {Map<string, Case>} */ (new Map());
-  for (const block of blocksOf('rows')) {
-    for (const line of await unpackLines(block)) {
-      const row = /** @type {CaseRow} */ (JSON.parse(line));
-      const key = `${row.suite ? `${row.suite}/` : ''}${row.id}${row.repeat > 0 ? `#${row.repeat + 1}` : ''}`;
-      const one = cases.get(key) ?? { key, row, rows: Array.from({ length: runs }, () => undefined), verdict: '' };
-      one.rows[row.run] = row;
-      one.row = row;
-      cases.set(key, one);
-    }
-  }
-  return [...cases.values()].map((one) => ({ ...one, verdict: runs > 1 ? changeOf(one) : one.row.state }));
+/** @param {ReportData} data @param {ReportBlocks} blocks @returns {ReportSource} */
+export function openSource(data, blocks) {
+  const runs = data.runs.length;
+  return {
+    data,
+    readCase: createReader(blocks.cases),
+    readPrompt: createReader(blocks.prompts),
+    async readCases() {
+      const cases = /** @type {Map<string, Case>} */ (new Map());
+      for (const block of blocks.rows) {
+        for (const line of await unpackLines(block)) {
+          const row = /** @type {CaseRow} */ (JSON.parse(line));
+          const key = `${row.suite ? `${row.suite}/` : ''}${row.id}${row.repeat > 0 ? `#${row.repeat + 1}` : ''}`;
+          const one = cases.get(key) ?? { key, row, rows: Array.from({ length: runs }, () => undefined), verdict: '' };
+          one.rows[row.run] = row;
+          one.row = row;
+          cases.set(key, one);
+        }
+      }
+      return [...cases.values()].map((one) => ({ ...one, verdict: runs > 1 ? changeOf(one) : one.row.state }));
+    },
+  };
 }
 
 /** @param {Case} one */
@@ -57,12 +70,9 @@ function changeOf({ rows: [first, last] }) {
   return first.state === 'right' ? 'lost' : 'failed';
 }
 
-/** @param {string} kind @returns {Element[]} */
-const blocksOf = (kind) => [...document.querySelectorAll(`script[data-block="${kind}"]`)];
-
-/** Unpacks gzip in base64. @param {Element | undefined} block */
-async function unpackLines(block) {
-  const bytes = Uint8Array.from(atob(block?.textContent ?? ''), (sign) => sign.charCodeAt(0));
+/** Unpacks gzip in base64. @param {string | undefined} block */
+async function unpackLines(block = '') {
+  const bytes = Uint8Array.from(atob(block), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return (await new Response(stream).text()).split('\n');
 }
@@ -70,9 +80,8 @@ async function unpackLines(block) {
 /** Unpacked blocks of a kind that stay in memory. */
 const KEPT_BLOCKS = 8;
 
-/** @param {string} kind */
-function createReader(kind) {
-  const blocks = blocksOf(kind);
+/** @param {readonly string[]} blocks */
+function createReader(blocks) {
   const kept = /** @type {Map<number, Promise<string[]>>} */ (new Map());
   return async (/** @type {Place} */ [number, line]) => {
     const lines = kept.get(number) ?? unpackLines(blocks[number]);
@@ -83,8 +92,3 @@ function createReader(kind) {
     return JSON.parse((await lines)[line] ?? 'null');
   };
 }
-
-/** @type {(place: Place) => Promise<WholeCase>} */
-export const readCase = createReader('cases');
-/** @type {(place: Place) => Promise<string>} */
-export const readPrompt = createReader('prompts');
