@@ -240,7 +240,7 @@ describe('winnow tools accept', () => {
 
   it('shows what waits with its id, and takes what was looked at', async () => {
     const words = await waiting();
-    const { stdout } = await run('accept', ...words);
+    const { stdout } = await run('changes', ...words);
     const [, about = ''] = stdout.split('notes__delete_note (');
     const [, id = ''] = /accept it: winnow tools accept ([0-9a-f]{32})\n/u.exec(about) ?? [];
     expect((await run('accept', id, '--by', 'olga', ...words)).stdout).toBe('accepted: notes__delete_note\n');

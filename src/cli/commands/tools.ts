@@ -47,7 +47,7 @@ export function toolsCommand(): Command {
         flags: ACCEPT,
         examples: ['winnow tools accept -c winnow.yaml', 'winnow tools accept 60a4b7c500a289ba --by olga'],
         run: acceptChanges,
-      }),
+      }).alias('changes'),
     ],
   );
 }

@@ -5,7 +5,7 @@ import { insertAudit, matching, type Tables, toRecord, toRow } from './tables.js
 
 const MAX_CALLS_A_TOOL = 10_000;
 
-interface Entries {
+export interface Entries {
   audit?: readonly AuditRecord[];
   telemetry?: readonly TelemetryRecord[];
   calls?: readonly CallRecord[];
