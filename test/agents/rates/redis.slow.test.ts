@@ -65,6 +65,7 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
     const take = async () => (await one?.rates.take([claim(1)])) === undefined;
     expect([await take(), await take()]).toEqual([true, false]);
     expect(await other?.rates.take([claim(1)])).toBeUndefined();
+    while (one?.told.length === 0) await delay(10);
     const away = '): until it is back, rates and quotas.modelTokens hold for each server by itself.';
     expect(one?.told).toEqual([expect.stringContaining(away)]);
   });
@@ -98,6 +99,7 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
     await client.call('client', 'pause', '20000', 'all');
     client.disconnect();
     expect(await one?.rates.take([claim(1)])).toBeUndefined();
+    while (one?.told.length === 0) await delay(10);
     expect(one?.told).toEqual([expect.stringContaining('is away')]);
   });
 
