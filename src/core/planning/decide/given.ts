@@ -38,12 +38,13 @@ export async function removeNotGiven(optional: readonly OptionalValue[], open: O
  */
 const NUMBER_UNSAID = 0.1;
 
-/** Whether one of the numbers is the identifier that the tool of the reading requires. */
+/** Whether one of the numbers in digits is the identifier that the tool of the reading requires. */
 export async function isNumberIdentifier(
   name: string,
   { open, numbers }: { open: Open; numbers: readonly SaidNumber[] },
 ): Promise<boolean> {
-  const values = new Set(numbers.map(({ value }) => String(value)));
+  const inDigits = numbers.filter(({ text }) => /\p{Nd}/u.test(text));
+  const values = new Set(inDigits.map(({ value }) => String(value)));
   if (values.size === 0) return false;
   const writer = createJsonWriter(open);
   writer.force(`${JSON.stringify(name)}: `);

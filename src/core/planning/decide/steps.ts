@@ -42,6 +42,11 @@ interface Served {
 
 interface About {
   readonly ask: string;
+  /**
+   * Other tools that may do what is asked for, likeliest first. As a producer, one of these comes before those of the graph: of
+   * 67 development requests one more is right and two get nearer (`test/bench/plans.mjs --set coding-agent --half learn`).
+   */
+  readonly likely: readonly Tool[];
   readonly depth: number;
   readonly serves?: Served;
 }
@@ -51,7 +56,9 @@ const MAX_DESCRIPTION = 200;
 
 export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<Written> {
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
-  const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
+  const served = chosen.flatMap(({ ask, tool, ranked }) =>
+    tool ? [{ ask, tool, likely: othersOf(tool, ranked) }] : [],
+  );
   if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
   // An ask that the model completed from the history may name a day in full.
   const message = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
@@ -59,7 +66,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
-  for (const { ask, tool } of served) await addStep(tool, { ask, depth: 0 });
+  for (const { tool, ...asked } of served) await addStep(tool, { ...asked, depth: 0 });
   return toWritten(drafts, { unserved, confidence }, parts);
 
   /** Adds the step after its producers. @returns its id, or the id of an equal step */
@@ -79,9 +86,11 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       // Among several results the model chooses, as among all choices that fit.
       if (known.length > 1) continue;
       const [found] = known;
-      const provision = provisions.find(({ producer }) => producer === (found?.tool ?? provisions[0]?.producer));
+      const likely = about.likely.find((one) => provisions.some(({ producer }) => producer === one));
+      const wanted = found?.tool ?? likely ?? provisions[0]?.producer;
+      const provision = provisions.find(({ producer }) => producer === wanted);
       if (!provision) continue;
-      const next = { ask: about.ask, depth: about.depth + 1, serves: { tool, argument } };
+      const next = { ...about, depth: about.depth + 1, serves: { tool, argument } };
       const id = found?.id ?? (await addStep(provision.producer, next));
       // The model names the field of a result without a schema.
       const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
@@ -119,11 +128,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   }
 
   /** Adds steps for arguments that neither the request nor the graph provides: the model names a tool for each, or none. */
-  async function findMissing(
-    tool: Tool,
-    missing: readonly string[],
-    { ask, depth }: About,
-  ): Promise<Map<string, string>> {
+  async function findMissing(tool: Tool, missing: readonly string[], about: About): Promise<Map<string, string>> {
+    const { ask, depth } = about;
     const found = new Map<string, string>();
     if (depth >= MAX_PRODUCERS) return found;
     const readers = parts.tools.filter(
@@ -134,9 +140,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       if (others.length === 0) continue;
       const producer = await findTool(`${describe(tool, argument)}: ${ask}`, { ...parts, tools: others });
       if (!producer) continue;
-      const known = drafts.find((draft) => isReusable(draft, producer, tool, { ask, depth }));
+      const known = drafts.find((draft) => isReusable(draft, producer, tool, about));
       const serves = { tool, argument };
-      found.set(argument, known?.id ?? (await addStep(producer, { ask, depth: depth + 1, serves })));
+      found.set(argument, known?.id ?? (await addStep(producer, { ...about, depth: depth + 1, serves })));
     }
     return found;
   }
@@ -208,6 +214,11 @@ function isSame(
   const names = Object.keys(draft.arguments);
   const areLookups = draft.serves !== undefined && serves !== undefined && names.length > 0;
   return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));
+}
+
+function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
+  const others = ranked.filter((one) => one.tool !== tool && one.odds > 1);
+  return others.sort((one, other) => other.odds - one.odds).map((one) => one.tool);
 }
 
 function isList(tool: Tool, argument: string): boolean {

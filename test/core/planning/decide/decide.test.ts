@@ -436,6 +436,27 @@ describe('steps on the way', () => {
     expect(Object(result).steps).toHaveLength(3);
   });
 
+  it('come from a tool that may do what is asked for, sooner than from the first of the graph', async () => {
+    const list = makeTool('list_notices', { outputSchema: returning('notice_id') });
+    const draft = makeTool('draft_notice', { risk: 'medium', outputSchema: returning('notice_id') });
+    const send = makeTool('send_notice', { risk: 'high', inputSchema: needing('notice_id') });
+    const steps = async (fits: Answer) => {
+      const message = 'Draft a notice and send it out';
+      const { result } = await decide(
+        [list, draft, send],
+        { message },
+        {
+          tool: single(message, 'send_notice', { [chooses(message, 'draft_notice')]: 0.6 }),
+          fits: { list_notices: 'no"}', draft_notice: fits },
+          arguments: { send_notice: '"notice_id": "${s1.notice_id}"}' },
+        },
+      );
+      return Object(result).steps.map(({ tool }: { tool: string }) => tool);
+    };
+    expect(await steps({ 'yes"}': 0.8, 'no"}': 0.2 })).toEqual(['draft_notice', 'send_notice']);
+    expect(await steps('no"}')).toEqual(['list_notices', 'send_notice']);
+  });
+
   it('are chosen by the model where several were asked for', async () => {
     const { result } = await decide(
       [
@@ -646,9 +667,10 @@ describe('steps on the way', () => {
   });
 
   it.each([
-    ['is that number', 0.02, ['delete_bill']],
-    ['may be something else', 0.3, ['find_bill', 'delete_bill']],
-  ])('are not needed where a number of the request names the thing: it %s', async (_, unsaid, tools) => {
+    ['is that number', 'Supprime la facture 3301 de Dupont', 0.02, ['delete_bill']],
+    ['may be something else', 'Supprime la facture 3301 de Dupont', 0.3, ['find_bill', 'delete_bill']],
+    ['is a word', 'Delete the open one of the bills', 0.02, ['find_bill', 'delete_bill']],
+  ])('are not needed where a number of the request names the thing: it %s', async (_, message, unsaid, tools) => {
     const integer = { type: 'integer' };
     const find = makeTool('find_bill', {
       inputSchema: needing('customer'),
@@ -657,15 +679,19 @@ describe('steps on the way', () => {
     const drop = makeTool('delete_bill', {
       inputSchema: { type: 'object', properties: { bill_id: integer }, required: ['bill_id'] },
     });
-    const message = 'Supprime la facture 3301 de Dupont';
     const { result } = await decide(
       [find, drop],
       { message },
       {
         tool: single(message, 'delete_bill'),
         arguments: {
-          find_bill: '"customer": "Dupont"}',
-          delete_bill: { '"bill_id": 3301}': 1 - unsaid, '"bill_id": null}': unsaid, '"bill_id": "${s1.bill_id}"}': 1 },
+          find_bill: { '"customer": "Dupont"}': 1, '"customer": "open"}': 1 },
+          delete_bill: {
+            '"bill_id": 3301}': 1 - unsaid,
+            '"bill_id": 1}': 1 - unsaid,
+            '"bill_id": null}': unsaid,
+            '"bill_id": "${s1.bill_id}"}': 1,
+          },
         },
       },
     );
