@@ -3,9 +3,11 @@
  * decision is a choice among what exists, and its probability is known.
  */
 import type { Tool } from '../../catalog/tool.js';
+import { renderPhrase } from '../../language.js';
 import { oneLine } from '../../visible-text.js';
 import type { Written } from '../write.js';
 import { chooseTools } from './choose-tools.js';
+import { COUNTS, joinAsksOfOneCall } from './count-calls.js';
 import { createJsonWriter } from './json-writer.js';
 import { createRead, createReadUnasked, type DecideParts, type Read } from './read.js';
 import { decideSteps } from './steps.js';
@@ -18,6 +20,7 @@ import { decideSteps } from './steps.js';
  */
 export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Promise<Written> {
   const { request, context, trace } = parts;
+  if (tools.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', request) };
   const message = oneLine(request.message);
   const read = createRead(parts);
   const readUnasked = createReadUnasked(parts, read);
@@ -25,7 +28,7 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const asks = await readAsks(message, { context, read, earlier });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const deciding = { tools, message, read, readUnasked, ...parts };
-  const chosen = await chooseTools(asks, deciding);
+  const chosen = await joinAsksOfOneCall(await chooseTools(asks, deciding), deciding);
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({
       ask,
@@ -38,7 +41,6 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
 
 const OPENING = '{"count": ';
 const MAX_ASKS = 24;
-const COUNTS = ['1', '2', '3', '4', '5', '6', '7', '8'];
 const MAX_ASK_TOKENS = 80;
 /**
  * From this probability of "one thing" on, the message itself is the ask. The model's list decides on any higher number. Of 22
@@ -59,10 +61,7 @@ function readAsks(
 ): Promise<string[]> {
   return read('split-asks', { context, message }, OPENING, async (open) => {
     const writer = createJsonWriter(open);
-    const ranked = await writer.rank(
-      COUNTS.map((text) => ({ text, ends: 'plain' })),
-      COUNTS.length,
-    );
+    const ranked = await writer.rank(COUNTS, COUNTS.length);
     const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
     // "And tomorrow?" is complete only with the earlier messages.
     if (isSingle && earlier.length === 0) return [message];

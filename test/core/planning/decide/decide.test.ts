@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createScriptedModel } from '../../../support/scripted-model.js';
-import { makeTool, needing, plannerOf, returning } from '../../selection/setup.js';
+import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
 import { type Answer, answering, chooses, decide, scripted } from './setup.js';
 
 const text = { type: 'string' };
@@ -141,6 +141,27 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
   });
 
+  it.each([
+    ['once, where its arguments take all that is said', 'Weather in Oslo, for skiing', { '1}': 0.6, '2}': 0.4 }, 1],
+    ['several times, where they do not', BOTH, { '1}': 0.3, '2}': 0.7 }, 2],
+  ])('of one tool for several things calls it %s', async (_, message, calls, count) => {
+    const parts = [
+      ['weather in Oslo', 'weather'],
+      ['weather in Rome', 'weather'],
+    ] satisfies [string, string][];
+    const { result } = await decide(
+      [weather, note],
+      { message },
+      {
+        ...asked(...parts),
+        calls,
+        arguments: { weather: (of) => `"place": "${of.includes('Rome') ? 'Rome' : 'Oslo'}"}` },
+      },
+    );
+    expect(Object(result).steps).toHaveLength(count);
+    if (count === 1) expect(result).toMatchObject({ steps: [{ purpose: message }] });
+  });
+
   it('is done again behind an effect, and is not lost where there are many', async () => {
     const list = makeTool('list_files', { description: 'Lists.' });
     const remove = makeTool('remove_file', { risk: 'high', inputSchema: needing('path') });
@@ -250,6 +271,14 @@ describe('what is asked for', () => {
     const fits = { weather: 'no"}', write_note: 'no"}' };
     const { result } = await decide([weather, note], { message }, { tool: single(message, 'none'), fits });
     expect(result).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining(reason) });
+  });
+
+  it('is not read where the selection found that no tool fits', async () => {
+    const model = createScriptedModel({ answers: [naming('none')], readers: [] });
+    const planner = plannerOf({ tools: [weather, note], model, options: { answer: 'list', planning: 'decide' } });
+    const result = await planner.plan({ message: 'Who wrote Faust?' });
+    expect(result).toMatchObject({ kind: 'unplannable', selection: { tools: [] } });
+    model.assertDone();
   });
 
   it('is for the tool that does it, where the model would sooner name another one', async () => {

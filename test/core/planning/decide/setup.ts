@@ -25,6 +25,8 @@ export interface Script {
   tool: Answer | ((message: string) => Answer);
   /** Whether a tool does what is asked for, by its name. Default: it does. */
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
+  /** How many calls of the tool there are, where it is all that is needed. Default: two. */
+  calls?: Answer;
   /** Whether an item of a list is wanted, by the call that is shown. Default: it is. */
   wants?: (call: string) => Answer;
   /** Without a request. Default: no tool is meant, "yes" is as likely as "no", and an argument may have any value. */
@@ -34,7 +36,15 @@ export interface Script {
 }
 
 export function scripted(script: Script) {
-  const { asks = '1}', tool, fits = {}, wants = () => 'yes"}', unasked = {}, arguments: values = {} } = script;
+  const {
+    asks = '1}',
+    tool,
+    fits = {},
+    calls = '2}',
+    wants = () => 'yes"}',
+    unasked = {},
+    arguments: values = {},
+  } = script;
   return createScriptedModel({
     readers: ({ about }) => {
       const { message = '', tool: shown = '', call = '' } = Object(about?.variables);
@@ -43,6 +53,7 @@ export function scripted(script: Script) {
         'split-asks': asks,
         'choose-tool': tool,
         'check-fit': fits[name] ?? 'yes"}',
+        'count-calls': calls,
         'check-item': wants(call),
         'fill-arguments': values[name] ?? '}',
       };

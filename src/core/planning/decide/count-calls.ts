@@ -1,0 +1,38 @@
+/**
+ * Counts the calls where one tool does all that is asked for. With its arguments in view, the model sees that two wishes come to
+ * one call, which the words of the request alone do not tell it.
+ */
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import type { Choice } from '../../model/choices.js';
+import { renderType } from '../render-tool.js';
+import type { ToolOfAsk } from './choose-tools.js';
+import { createJsonWriter } from './json-writer.js';
+import type { Deciding } from './read.js';
+
+export const COUNTS: readonly Choice[] = ['1', '2', '3', '4', '5', '6', '7', '8'].map((text) => ({
+  text,
+  ends: 'plain',
+}));
+
+/**
+ * From this probability of one call on, the asks are one. Of development requests of BFCL that the model splits for one tool, 6
+ * of 6 that need one call have at least 0.4, and 1 of 4 that need several; of ACEBench 7 of 7 and 0 of 8
+ * (`test/bench/plans.mjs --set bfcl-given --half learn`).
+ */
+const ONE_CALL = 0.4;
+
+/** @returns the asks; or the whole request as one ask, if a call of their tool does it all */
+export async function joinAsksOfOneCall(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<readonly ToolOfAsk[]> {
+  const [first, ...others] = chosen;
+  if (!first?.tool || others.length === 0 || others.some(({ tool }) => tool !== first.tool)) return chosen;
+  const { read, context, request, trace } = parts;
+  const { input } = fittedSchemas(first.tool);
+  // An ask has what the model completed from the history.
+  const message = request.history?.length ? chosen.map(({ ask }) => ask).join('; ') : parts.message;
+  const values = { tool: `${first.tool.name}(${renderType(input, input)})`, context, message };
+  const probability = await read('count-calls', values, '{"calls": ', (open) =>
+    createJsonWriter(open).probabilityOf({ text: '1', ends: 'plain' }, COUNTS),
+  );
+  trace.add('planning', 'one tool for all: the probability of one call', { tool: first.tool.name, probability });
+  return probability < ONE_CALL ? chosen : [{ ...first, ask: message }];
+}
