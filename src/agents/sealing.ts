@@ -17,8 +17,8 @@ export function seal(value: unknown, secret: string | Buffer, place = ''): strin
   return Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws Error for another secret or place, and for what `seal` did not make */
-export function unseal(text: string, secret: string | Buffer, place = ''): unknown {
+/** The value that `seal` was given. @throws Error for another secret or place, and for what `seal` did not make */
+export function unseal<Value>(text: string, secret: string | Buffer, place = ''): Value {
   const bytes = Buffer.from(text, 'base64url');
   const salt = bytes.subarray(0, SALT_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', keyFor(secret, salt), NONCE, { authTagLength: TAG_BYTES });

@@ -86,7 +86,7 @@ async function putTogether(
   const connections = readConnections(config.connections);
   const tokens = connections && createUserTokens({ store: store.connections, key: connections.key });
   const opened = await openCatalog({ ...setup, audit, policy, userTokens: tokens });
-  const { live, synonyms, executors, runnable, userServers } = opened;
+  const { live, synonyms, executors, runnable, servers } = opened;
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const definitions = createDefinitions({
     base: () => live.current().catalog,
@@ -117,7 +117,7 @@ async function putTogether(
     catalog: privateTools.catalog,
     failures: () => live.current().failures,
     reload: live.reload,
-    connections: connections && tokens && { ...connections, tokens, servers: userServers },
+    connections: connections && tokens && { ...connections, tokens, servers },
     definitions,
     privateTools,
     rules,

@@ -24,7 +24,7 @@ import type { Catalog } from '../core/catalog/catalog.js';
 import { loadCatalog } from '../core/catalog/load.js';
 import { detectSource } from '../core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../core/catalog/sources/mcp-config.js';
-import { isOfUsers, type McpServer, type UserServer } from '../core/catalog/sources/mcp-server.js';
+import type { McpServer } from '../core/catalog/sources/mcp-server.js';
 import type { ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
@@ -41,7 +41,7 @@ interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | '
 }
 
 /**
- * @returns `runnable`: how many tools can be run; `synonyms` and `userServers`: the current ones
+ * @returns `runnable`: how many tools can be run; `synonyms` and `servers`: the current ones
  * @throws WinnowError `invalid_option`, `source_failed`
  */
 export async function openCatalog(setup: CatalogSetup) {
@@ -92,7 +92,7 @@ export async function openCatalog(setup: CatalogSetup) {
     executors,
     runnable,
     synonyms: () => synonyms,
-    userServers: () => Object.fromEntries(Object.entries(servers).filter(isEntryOfUsers)),
+    servers: () => servers,
     live: {
       current: live.current,
       async reload() {
@@ -106,10 +106,6 @@ export async function openCatalog(setup: CatalogSetup) {
       },
     },
   };
-}
-
-function isEntryOfUsers(entry: [string, McpServer]): entry is [string, UserServer] {
-  return isOfUsers(entry[1]);
 }
 
 export interface ExecutorParts {

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { createAuthorization } from '../../core/catalog/sources/mcp-authorization.js';
+import { createAuthorization, type StartedAuthorization } from '../../core/catalog/sources/mcp-authorization.js';
 import { NoToken } from '../../core/catalog/sources/mcp-issuer.js';
-import type { UserServer } from '../../core/catalog/sources/mcp-server.js';
+import { isOfUsers, type McpServer } from '../../core/catalog/sources/mcp-server.js';
 import { isLoopback, reasonOf } from '../../core/catalog/sources/source.js';
 import { orUndefined, WinnowError } from '../../core/errors.js';
 import { type Caller, instantSchema, OPERATOR_ROLE } from '../contracts.js';
@@ -16,7 +16,7 @@ import type { Policy } from '../policy/policy.js';
 import { seal, unseal } from '../sealing.js';
 import { toolsOf } from '../search/down-servers.js';
 import type { Documents } from '../store/sql/keyed-records.js';
-import { type ConnectionPlace, placeText, type UserTokens } from './user-tokens.js';
+import { type Connection, type ConnectionPlace, placeText, type UserTokens } from './user-tokens.js';
 
 export const CALLBACK_PATH = '/v1/connections/callback';
 const TIME_TO_AUTHORIZE_MS = 600_000;
@@ -38,16 +38,17 @@ export const callbackSchema = z.looseObject({
   iss: z.string().max(4_096).optional(),
 });
 
-const stateSchema = z.object({ user: z.string(), name: z.string(), browser: z.string() });
-const begunRecordSchema = z.object({
-  browser: z.string(),
-  issuer: z.string(),
-  resource: z.string().optional(),
-  redirectUrl: z.string(),
-  verifier: z.string(),
-  byOperator: z.boolean(),
-  until: z.number(),
-});
+/** Sealed in the `state` that goes to the issuer. `browser` is the secret of the browser that began. */
+interface State {
+  readonly user: string;
+  readonly name: string;
+  readonly browser: string;
+}
+
+interface Begun extends StartedAuthorization, Pick<State, 'browser'>, Pick<Connection, 'byOperator'> {
+  /** In milliseconds since 1970. */
+  readonly until: number;
+}
 
 export interface ConnectionsParts {
   tokens: UserTokens;
@@ -55,8 +56,8 @@ export interface ConnectionsParts {
   begun: Documents;
   /** 32 bytes. */
   key: Buffer;
-  /** The current servers that users authorize, by name. */
-  servers: () => Readonly<Record<string, UserServer>>;
+  /** The current MCP servers, by name; those that users authorize count. */
+  servers: () => Readonly<Record<string, McpServer>>;
   /** Under which browsers reach this server. Default: its address, if that is of this machine. */
   publicUrl?: string | undefined;
   catalog: () => Catalog;
@@ -73,6 +74,7 @@ export function createConnections(parts: ConnectionsParts) {
 
   const placesOf = ({ user, roles }: Caller & { user: string }): ConnectionPlace[] =>
     Object.entries(parts.servers()).flatMap(([name, server]) => {
+      if (!isOfUsers(server)) return [];
       const tools = toolsOf(name, catalog());
       return hiddenTools(policy(), tools, { user, roles }).length < tools.length ? [{ user, name, server }] : [];
     });
@@ -132,13 +134,14 @@ export function createConnections(parts: ConnectionsParts) {
      * @throws WinnowError `forbidden` for a state that is not of this browser, is over, or was used; `source_failed`
      */
     async end({ state, code, iss }: z.infer<typeof callbackSchema>, cookies: string) {
-      const { user, name, browser } = orUndefined(() => stateSchema.parse(unseal(state, key, 'state'))) ?? refuse();
-      const server = parts.servers()[name] ?? refuse();
+      const { user, name, browser } = orUndefined(() => unseal<State>(state, key, 'state')) ?? refuse();
+      const server = parts.servers()[name];
+      if (!server || !isOfUsers(server)) return refuse();
       if (!cookies.split(/;\s*/u).includes(cookieFor(browser))) refuse();
       const place = { user, name, server };
       const text = String((await begun.get(user, name))?.content);
       const sealedAt = placeText('begun', place);
-      const started = orUndefined(() => begunRecordSchema.parse(unseal(text, key, sealedAt))) ?? refuse();
+      const started = orUndefined(() => unseal<Begun>(text, key, sealedAt)) ?? refuse();
       if (started.browser !== browser || started.until < now()) refuse();
       if (!(await begun.remove(user, name))) refuse();
       if (code === undefined)

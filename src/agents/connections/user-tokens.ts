@@ -19,17 +19,12 @@ export interface ConnectionPlace {
   readonly server: UserServer;
 }
 
-const connectionSchema = z.object({
-  issuer: z.string(),
-  resource: z.string().optional(),
-  accessToken: z.string(),
-  refreshToken: z.string().optional(),
-  endsAt: z.number().optional(),
-  scope: z.string().optional(),
-  since: z.string(),
-  byOperator: z.boolean().describe('An operator connected it: the tools of the server may be read with it.'),
-});
-export type Connection = z.infer<typeof connectionSchema>;
+export interface Connection extends UserGrant {
+  /** UTC, ISO 8601. */
+  readonly since: string;
+  /** An operator connected it: the tools of the server may be read with it. */
+  readonly byOperator: boolean;
+}
 
 /** `renewing`: until then one process renews the tokens. */
 const contentSchema = z.object({ sealed: z.string(), renewing: z.string().default('') });
@@ -72,7 +67,7 @@ export function createUserTokens({ store, key, clock = () => new Date() }: UserT
     const content = contentSchema.safeParse(row?.content).data;
     if (!row || !content) return undefined;
     const text = placeText('connection', place);
-    const connection = orUndefined(() => connectionSchema.parse(unseal(content.sealed, key, text)));
+    const connection = orUndefined(() => unseal<Connection>(content.sealed, key, text));
     return connection && { row, connection, renewing: content.renewing };
   }
 

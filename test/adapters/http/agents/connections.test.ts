@@ -169,13 +169,15 @@ describe('the way back from the issuer', () => {
     expect(logged()).toContain('gave no token: invalid_grant');
   });
 
-  it('counts once', async () => {
-    const { begin, issuer } = await startConnections();
+  it('counts once, also for two servers of a store at the same moment', async () => {
+    const { begin, issuer, agents, listed } = await startConnections();
     const { back, cookie } = await begin(ANN);
-    const both = await Promise.all([comeBack(back, cookie), comeBack(back, cookie)]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 403]);
+    const { state = '', ...answer } = Object.fromEntries(new URL(back).searchParams);
+    const both = [1, 2].map(() => agents.connections?.end({ state, ...answer }, cookie));
+    const outcomes = (await Promise.allSettled(both)).map(({ status }) => status);
+    expect([outcomes, issuer.asked.length]).toEqual([['fulfilled', 'rejected'], 1]);
     expect((await comeBack(back, cookie)).status).toBe(403);
-    expect(issuer.asked.length).toBe(1);
+    expect(await listed(ANN)).toMatchObject([{ isConnected: true }]);
   });
 
   it('goes to the public address alone, with a cookie that no script and no other site gets', async () => {
