@@ -1,6 +1,6 @@
 /** A server that users authorize: each has a connection of their own, with their own tokens, and none without. */
 import { NoToken } from '../../../core/catalog/sources/mcp-issuer.js';
-import { connectionPathOf, type UserServer } from '../../../core/catalog/sources/mcp-server.js';
+import { connectionPathOf, type ServerTokens, type UserServer } from '../../../core/catalog/sources/mcp-server.js';
 import type { UserTokens } from '../../connections/user-tokens.js';
 import { type CallFailure, fail } from '../failure.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
@@ -19,6 +19,12 @@ export function createUserLifecycles(
     if (changed.name === name) await end(changed.user);
   });
 
+  function lifecycleOf(user: string, tokens: ServerTokens): McpLifecycle {
+    const lifecycle = open.get(user) ?? createMcpLifecycle(name, server, { ...options, tokens });
+    open.set(user, lifecycle);
+    return lifecycle;
+  }
+
   async function end(user: string): Promise<void> {
     const lifecycle = open.get(user);
     open.delete(user);
@@ -31,16 +37,12 @@ export function createUserLifecycles(
       if (!userTokens || user === undefined) return unconnected(name);
       const place = { user, name, server };
       const tokens = userTokens.of(place);
-      const isConnected = async () => (await userTokens.find(place)) !== undefined;
       const problem = await tokens.token().then(() => undefined, asNoToken);
-      if (!problem) {
-        const lifecycle = open.get(user) ?? createMcpLifecycle(name, server, { ...options, tokens });
-        open.set(user, lifecycle);
-        const answer = await lifecycle.use(asked, work);
-        // A call that broke off may have had its effect.
-        if (answer.ok || answer.code !== 'tool_unavailable' || (await isConnected())) return answer;
-      } else if (await isConnected())
-        return fail('tool_unavailable', `The MCP server "${name}" can't be used: ${problem.message}.`);
+      const answer = problem
+        ? fail('tool_unavailable', `The MCP server "${name}" can't be used: ${problem.message}.`)
+        : await lifecycleOf(user, tokens).use(asked, work);
+      // A call that broke off may have had its effect.
+      if (answer.ok || answer.code !== 'tool_unavailable' || (await userTokens.find(place))) return answer;
       await end(user);
       return unconnected(name);
     },

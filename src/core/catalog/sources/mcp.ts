@@ -81,9 +81,10 @@ async function readServer(
 }
 
 function unconnected(origin: string, server: string): SourceFailure {
-  const how = `an operator connects it first: the page Connections, or POST ${connectionPathOf(server)}`;
-  const error = sourceFailed(origin, `is not connected: ${how}`);
-  return { source: origin, error, server: { name: server, reason: `is not connected: ${how}` }, isUnconnected: true };
+  const path = connectionPathOf(server);
+  const reason = `is not connected: an operator connects it first, on the page Connections or by POST ${path}`;
+  const error = sourceFailed(origin, reason);
+  return { source: origin, error, server: { name: server, reason }, isUnconnected: true };
 }
 
 export const HEADER_MARK = 'x-mcp-header';

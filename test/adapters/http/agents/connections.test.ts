@@ -1,6 +1,7 @@
 /** Users who connect an MCP server to their own accounts there, over HTTP: a small issuer, a server behind it, and browsers. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { createUserTokens } from '../../../../src/agents/connections/user-tokens.js';
 import {
   type AuthorizationServer,
@@ -58,6 +59,7 @@ describe('a server that users authorize', () => {
     expect(await audited('connection_made')).toEqual(['bob', 'olga', 'ann'].map((user) => ({ user, reason: 'notes' })));
     const { body: trail } = await ask('GET /v1/audit', undefined, OLGA);
     const document = await (await fetch(`${url}/openapi.json`)).text();
+    expect(await new Validator().validate(JSON.parse(document))).toMatchObject({ valid: true });
     for (const secret of [...issuer.tokens, ...issuer.accounts.keys(), CLIENT.clientSecret])
       expect(JSON.stringify(trail) + logged() + document).not.toContain(secret);
   });
