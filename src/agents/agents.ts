@@ -7,6 +7,7 @@ import type { Catalog } from '../core/catalog/catalog.js';
 import { oncePer } from '../core/kept.js';
 import type { Planner } from '../core/planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from './adaptation/adaptation.js';
+import { type Connections, type ConnectionsParts, createConnections } from './connections/connections.js';
 import type { Definitions } from './definitions.js';
 import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from './index/kept-index.js';
 import type { IndexStatus, ToolIndex } from './index/tool-index.js';
@@ -42,6 +43,8 @@ export interface AgentsParts {
   failures?: DownServersParts['failures'];
   /** Reads the sources of the catalogue again. Default: the catalogue never changes. */
   reload?: (() => Promise<CatalogReload>) | undefined;
+  /** Users connect MCP servers to their own accounts. Default: no server can be connected. */
+  connections?: Pick<ConnectionsParts, 'tokens' | 'key' | 'servers' | 'publicUrl'> | undefined;
   /** Holds back unreviewed definitions; `catalog` must already leave them out. Default: nothing is held back. */
   definitions?: Definitions | undefined;
   /** Default: made from `catalog` and `store`. */
@@ -91,6 +94,8 @@ export interface Agents {
   /** With the private tools of all users. */
   readonly catalog: () => Catalog;
   readonly privateTools: PrivateTools;
+  /** Undefined: no server can be connected. */
+  readonly connections: Connections | undefined;
   /** Undefined: no definition is held back. */
   readonly definitions: Definitions | undefined;
   readonly rules: KeptRules;
@@ -208,6 +213,12 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     router,
     catalog,
     privateTools: { ...privateTools, add: thenFollow(privateTools.add), remove: thenFollow(privateTools.remove) },
+    connections:
+      parts.connections &&
+      createConnections({
+        ...{ ...parts.connections, catalog, begun: store.begunConnections },
+        ...{ policy: policy.current, clock: clock ?? (() => new Date()) },
+      }),
     definitions: definitions && { ...definitions, accept: thenFollow(definitions.accept) },
     rules,
     adaptation,

@@ -1,13 +1,14 @@
 /**
  * A request that its caller sends twice under one idempotency key is processed once, by whichever server gets it first.
  * The second gets the first one's answer. What may have taken effect is never repeated automatically. Answers may hold
- * secrets, so the caller's key encrypts them (AES-256-GCM, HKDF of RFC 5869); the store has only a hash of the key.
+ * secrets, so the caller's key encrypts them; the store has only a hash of the key.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createKeyedDigest } from './approvals/canonical-json.js';
 import { overQuota } from './quotas.js';
 import { meaningOf } from './sandbox/failure.js';
+import { seal, unseal } from './sealing.js';
 import type { Store } from './store/sql/sql-store.js';
 import type { AnswerRecord } from './store/store.js';
 
@@ -80,28 +81,6 @@ function replay({ content, until, ...kept }: AnswerRecord, { requestHash, key, n
     throw new WinnowError('conflict', 'The first request with this key is still under way: ask again in a moment.');
   const todo = 'look whether it had its effect, and ask with a new key if it had not';
   throw new WinnowError('outcome_unknown', `The first request with this key broke off: ${todo}.`);
-}
-
-const SALT_BYTES = 16;
-const TAG_BYTES = 16;
-
-/** Each salt gives a new key, so the nonce may be constant. */
-const NONCE = Buffer.alloc(12);
-const keyFor = (key: string, salt: Buffer) => Buffer.from(hkdfSync('sha256', key, salt, 'winnow answer', 32));
-
-function seal(answer: unknown, key: string): string {
-  const salt = randomBytes(SALT_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyFor(key, salt), NONCE);
-  const sealed = [cipher.update(JSON.stringify(answer) ?? 'null', 'utf8'), cipher.final()];
-  return Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64');
-}
-
-function unseal(text: string, key: string): unknown {
-  const bytes = Buffer.from(text, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', keyFor(key, bytes.subarray(0, SALT_BYTES)), NONCE);
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  const opened = [decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES)), decipher.final()];
-  return JSON.parse(Buffer.concat(opened).toString('utf8'));
 }
 
 /** A refused call can be repeated under its key, for example after its approval. */

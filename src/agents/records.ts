@@ -148,6 +148,9 @@ const AUDIT_EVENTS = [
   'learnt_approved',
   'learnt_reverted',
   'learnt_removed',
+  'connection_made',
+  'connection_ended',
+  'connection_removed',
 ] as const;
 const AUDIT_OUTCOMES = ['allowed', 'denied', 'unknown', 'refused', 'needs_approval', 'failed', 'warned'] as const;
 export const auditEntrySchema = z.object({

@@ -2,6 +2,7 @@
 
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
 import { type Agents, type AgentsParts, createAgents } from '../agents/agents.js';
+import { createUserTokens } from '../agents/connections/user-tokens.js';
 import { createDefinitions } from '../agents/definitions.js';
 import { createSnapshotKeeper, parseIndexSettings, type SnapshotKeeper } from '../agents/index/kept-index.js';
 import { createKeptRules } from '../agents/kept-rules.js';
@@ -23,6 +24,7 @@ import { messageOf } from '../core/errors.js';
 import { loadOptional } from '../core/optional-package.js';
 import type { Planner } from '../core/planner.js';
 import { openCatalog } from './catalog-setup.js';
+import { readConnections } from './connections-setup.js';
 import type { ConfigFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
@@ -81,7 +83,10 @@ async function putTogether(
 ) {
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter(store.journal);
-  const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
+  const connections = readConnections(config.connections);
+  const tokens = connections && createUserTokens({ store: store.connections, key: connections.key });
+  const opened = await openCatalog({ ...setup, audit, policy, userTokens: tokens });
+  const { live, synonyms, executors, runnable, servers } = opened;
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const definitions = createDefinitions({
     base: () => live.current().catalog,
@@ -112,6 +117,7 @@ async function putTogether(
     catalog: privateTools.catalog,
     failures: () => live.current().failures,
     reload: live.reload,
+    connections: connections && tokens && { ...connections, tokens, servers },
     definitions,
     privateTools,
     rules,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import type { UserTokens } from '../agents/connections/user-tokens.js';
 import type { WriteAudit } from '../agents/ledger.js';
 import { createLiveCatalog } from '../agents/live-catalog.js';
 import type { Logger } from '../agents/logging/logger.js';
@@ -27,6 +28,7 @@ import type { McpServer } from '../core/catalog/sources/mcp-server.js';
 import type { ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
+import { requireKey } from './connections-setup.js';
 import { createLiveExecutors } from './live-executors.js';
 import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
@@ -34,19 +36,30 @@ import type { Setup } from './set-up.js';
 interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   audit: WriteAudit;
   policy: PolicySource;
+  /** Undefined: there is no key for them. */
+  userTokens: UserTokens | undefined;
 }
 
 /**
- * @returns `runnable`: how many tools can be run; `synonyms`: the current ones
+ * @returns `runnable`: how many tools can be run; `synonyms` and `servers`: the current ones
  * @throws WinnowError `invalid_option`, `source_failed`
  */
 export async function openCatalog(setup: CatalogSetup) {
-  const { config, sources, loaded, isStrict, logger, audit, policy } = setup;
-  const open = () => openExecutors({ config, sources, catalog: live.current().catalog, logger });
+  const { config, sources, loaded, isStrict, logger, audit, policy, userTokens } = setup;
+  const open = () => openExecutors({ config, sources, catalog: live.current().catalog, logger, userTokens });
+  const tokensOf = userTokens?.ofOperator;
   const live = createLiveCatalog({
     first: loaded,
     load: (previous) =>
-      loadCatalog({ ...sourceOptions(config), sources, strict: isStrict, previous, keepFailed: true, logger }),
+      loadCatalog({
+        ...sourceOptions(config),
+        sources,
+        strict: isStrict,
+        previous,
+        keepFailed: true,
+        logger,
+        tokensOf,
+      }),
     policy: policy.current,
     audit,
   });
@@ -57,7 +70,10 @@ export async function openCatalog(setup: CatalogSetup) {
       onFailure: (source, { message }) => logger.warn({ source }, message),
     });
   let synonyms = await readSynonyms();
-  let { executors: first, runnable, fingerprint } = await open();
+  // The first reading came before the store, and so without tokens.
+  if (userTokens && loaded.failures.some(({ isUnconnected }) => isUnconnected)) await live.reload();
+  let { executors: first, runnable, servers, fingerprint } = await open();
+  requireKey(servers, userTokens);
   const executors = createLiveExecutors(first);
 
   /** Follows a new catalogue; what fails to open again keeps its old state. */
@@ -65,7 +81,7 @@ export async function openCatalog(setup: CatalogSetup) {
     try {
       const next = await open();
       if (next.fingerprint === fingerprint) return;
-      fingerprint = next.fingerprint;
+      ({ servers, fingerprint } = next);
       executors.replace(next.executors);
     } catch (error) {
       logger.error({ code: toWinnowError(error).code }, `tools run as before: ${toWinnowError(error).message}`);
@@ -76,6 +92,7 @@ export async function openCatalog(setup: CatalogSetup) {
     executors,
     runnable,
     synonyms: () => synonyms,
+    servers: () => servers,
     live: {
       current: live.current,
       async reload() {
@@ -97,14 +114,15 @@ export interface ExecutorParts {
   sources: readonly string[];
   catalog: Catalog;
   logger: Pick<Logger, 'warn'>;
+  userTokens?: UserTokens | undefined;
 }
 
 /**
- * @returns the executors, how many tools of the catalogue they can run, and a fingerprint of their MCP servers and of the worker
- * module's tools
+ * @returns the executors, how many tools of the catalogue they can run, their MCP servers, and a fingerprint of these and of the
+ * worker module's tools
  * @throws WinnowError `invalid_option`, `source_failed`
  */
-export async function openExecutors({ config, sources, catalog, logger }: ExecutorParts) {
+export async function openExecutors({ config, sources, catalog, logger, userTokens }: ExecutorParts) {
   const { toolsModule, workerModule } = config;
   requireModule('workerModule', workerModule);
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
@@ -116,6 +134,7 @@ export async function openExecutors({ config, sources, catalog, logger }: Execut
   const executors: Executor[] = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers, {
+      userTokens,
       idleMs: config.mcpIdleMs,
       onLastWords: (facts) => logger.warn(facts, 'the MCP server did not start: the end of its stderr'),
     }),
@@ -129,7 +148,7 @@ export async function openExecutors({ config, sources, catalog, logger }: Execut
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([servers, threads]))
     .digest('hex');
-  return { executors, runnable, fingerprint };
+  return { executors, runnable, servers, fingerprint };
 }
 
 /** @throws WinnowError `invalid_option` */

@@ -98,6 +98,10 @@ const SECTIONS = {
   server: async () => serverSchema.describe('winnow serve.'),
   auth: async () =>
     (await import('./auth-setup.js')).authSettingsSchema.describe('Who may ask winnow serve, and by what proof.'),
+  connections: async () =>
+    (await import('./connections-setup.js')).connectionSettingsSchema.describe(
+      'MCP servers that each user authorizes (`grant: authorization_code`).',
+    ),
   mcp: async () =>
     (await import('../adapters/mcp/mcp-options.js')).mcpOptionsSchema
       .extend({

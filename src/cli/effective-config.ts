@@ -9,6 +9,7 @@ import { openPolicy } from './agents-setup.js';
 import { readAuth } from './auth-setup.js';
 import { requireModule } from './catalog-setup.js';
 import { type ConfigFile, fillSections, type ModelBlock } from './config-file.js';
+import { readConnections } from './connections-setup.js';
 import type { ConfigFlags } from './flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings, rerankModelSettings } from './model-settings.js';
 import { counted } from './output.js';
@@ -25,6 +26,7 @@ export async function readEffective(flags: ConfigFlags): Promise<{ file: string 
   planningModelSettings(config, modelSettings(config));
   rerankModelSettings(config);
   readAuth(config.auth);
+  readConnections(config.connections);
   await readOwnFiles(config);
   requireModule('toolsModule', config.toolsModule);
   requireModule('workerModule', config.workerModule);

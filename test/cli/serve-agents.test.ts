@@ -1,16 +1,18 @@
 /** winnow serve over its life: tools that run, a catalogue that changes, and servers on one database. */
 
+import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { request } from 'undici';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { recordLog } from '../adapters/http/setup.js';
+import { CLIENT, startAuthorizationServer, startGuardedServer } from '../support/authorization-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { NO_MODEL, serve } from './serve-setup.js';
+import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -344,5 +346,67 @@ describe('a catalogue that changes', () => {
     expect(index).toMatchObject({ state: 'ready', tools: 1 });
     expect(index.fingerprint).not.toBe(fingerprint);
     await third.stop();
+  });
+});
+
+describe('a server that users authorize', () => {
+  const KEY = randomBytes(32).toString('base64');
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+    delete process.env.WINNOW_TOKEN_KEY;
+    delete process.env.OLGAS_TOKEN;
+  });
+
+  async function write() {
+    const issuer = await startAuthorizationServer();
+    const { tokens, accounts } = issuer;
+    const server = await startGuardedServer({ tokens, accounts, describes: { authorization_servers: [issuer.url] } });
+    ends.push(issuer.close, server.close);
+    const oauth = { grant: 'authorization_code', ...CLIENT, issuer: issuer.url };
+    await writeFile(at('users.json'), JSON.stringify({ mcpServers: { notes: { url: server.url, oauth } } }));
+    return ['--catalog', at('users.json'), '--store', at('users.db'), ...NO_MODEL];
+  }
+
+  it.each([
+    ['no key', '', 'connections.tokenKey: users authorize the MCP server "notes", and there is no key'],
+    [
+      'a short key',
+      'c2hvcnQ=',
+      'connections.tokenKey: the environment variable WINNOW_TOKEN_KEY does not hold 32 bytes',
+    ],
+    ['callers without proof', KEY, "connections: users' own tokens need callers who prove who they are. Set auth"],
+  ])('stops the start with %s', async (_, key, message) => {
+    const words = await write();
+    process.env.WINNOW_TOKEN_KEY = key;
+    await expect(serve(...words)).rejects.toThrow(message);
+  });
+
+  it('waits for an operator, also under strict, and is there after a restart', async () => {
+    const words = [...(await write()), '--set', 'strict=true'];
+    Object.assign(process.env, { WINNOW_TOKEN_KEY: KEY, OLGAS_TOKEN: 'the-secret-token-of-olga' });
+    const auth = { tokens: [{ env: 'OLGAS_TOKEN', user: 'olga', roles: ['operator'] }] };
+    const config = configured({ auth });
+    const headers = { authorization: `Bearer ${process.env.OLGAS_TOKEN}` };
+    const first = await serve(...words, ...config);
+    expect(first.log.text()).toContain('users.json#notes is not connected: an operator connects it first');
+    expect(await first.ask('GET /v1/tools', undefined, headers)).toMatchObject({ tools: [] });
+    const begun = await fetch(`${first.address}/v1/connections/notes`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+    });
+    const agreed = await fetch(Object(await begun.json()).url, {
+      redirect: 'manual',
+      headers: { 'x-account': 'olga' },
+    });
+    const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const back = await fetch(agreed.headers.get('location') ?? '', { headers: { cookie } });
+    expect(await back.text()).toContain('The server "notes" is connected');
+    const tools = [expect.objectContaining({ name: 'notes__nod' })];
+    expect(await first.ask('GET /v1/tools', undefined, headers)).toMatchObject({ tools });
+    await first.stop();
+    const second = await serve(...words, ...config);
+    expect(await second.ask('GET /v1/tools', undefined, headers)).toMatchObject({ tools });
+    await second.stop();
   });
 });

@@ -9,6 +9,7 @@ import { ERROR_TABLE, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { isTracing, withRequestSpan } from '../../core/spans.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
+import { addConnectionCallback } from './agents/connection-routes.js';
 import { type Evaluations, evaluationRoutes } from './agents/evaluation-routes.js';
 import { createOnce } from './agents/idempotency.js';
 import { createAnswerWork } from './answer-work.js';
@@ -97,6 +98,8 @@ export function createServer({
   const { metrics } = agents ?? {};
   addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
   addAuth(app, parts);
+  if (agents?.connections && parts.authenticate?.isOpen !== false)
+    throw new WinnowError('invalid_option', CONNECTIONS_NEED_PROOF);
   addRequestSpans(app);
   // For missing files of /docs only: the hook below answers all other unknown paths.
   app.setNotFoundHandler(sendUnknownPath);
@@ -124,8 +127,13 @@ export function createServer({
     addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes, gate, reportError, once });
     addToolRoutes(app, planner, conceal);
     const { evaluations } = parts;
-    const routes = agents ? [...agentRoutes(agents), ...(evaluations ? evaluationRoutes(evaluations) : [])] : [];
+    const origin = () => app.listeningOrigin;
+    const routes = agents
+      ? [...agentRoutes(agents, origin), ...(evaluations ? evaluationRoutes(evaluations) : [])]
+      : [];
     if (agents) addAgentRoutes(app, { ...agents, routes, answerWork, gate, stop, once });
+    const { connections, rebuild } = agents ?? {};
+    if (connections && rebuild) addConnectionCallback(app, { connections, rebuild, reportError });
     if (mcp) addMcpRoute(app, { mcp, gate, stop });
     addServiceRoutes(app, ready, renderOpenApi);
     addPageRoutes(app, parts.pages ?? []);
@@ -136,6 +144,9 @@ export function createServer({
   });
   return app;
 }
+
+const CONNECTIONS_NEED_PROOF =
+  "connections: users' own tokens need callers who prove who they are. Set auth, or take the key of the tokens away.";
 
 /** Longest parameter of a path; names of tools are not longer. */
 const MAX_NAME_CHARACTERS = 256;

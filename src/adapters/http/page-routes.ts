@@ -25,7 +25,7 @@ const POLICY = [
 ].join('; ');
 
 /** `no-cache`: a browser revalidates each time, and gets 304 for an unchanged file. */
-const HEADERS = {
+export const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -38,7 +38,7 @@ export function addPageRoutes(app: FastifyInstance, files: readonly PageFile[]):
     const body = Buffer.from(text);
     const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     app.get(path, { config: { isPage: path === '/' } }, async (request, reply) => {
-      reply.headers({ ...HEADERS, etag });
+      reply.headers({ ...PAGE_HEADERS, etag });
       return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(body);
     });
   }

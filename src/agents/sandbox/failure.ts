@@ -30,6 +30,11 @@ export const FAILURE_TABLE = {
   },
   tool_failed: { ran: 'yes', retry: false, next: 'Read the reason and change the arguments, or use another tool.' },
   tool_unavailable: { ran: 'no', retry: true, next: 'Call again later, or use another tool.' },
+  not_connected: {
+    ran: 'no',
+    retry: false,
+    next: 'Connect the server to your account there, by /v1/connections, and call again.',
+  },
   connection_lost: {
     ran: 'maybe',
     retry: true,

@@ -28,7 +28,7 @@ export function createDownServers({ catalog, failures, health }: DownServersPart
 }
 
 /** The server's tools; if none is known, a placeholder, so that the policy can decide who may know of the server. */
-function toolsOf(server: string, { tools }: Catalog): readonly Tool[] {
+export function toolsOf(server: string, { tools }: Catalog): readonly Tool[] {
   const known = tools.filter(({ metadata }) => Object(metadata.mcp).server === server);
   // A user's own tool does not show who else may know of its server.
   if (known.length > 0) return known.filter(({ scope }) => scope === 'system');

@@ -78,7 +78,9 @@ async function loadSources(config: ConfigFile): Promise<LoadedTools> {
   const { loadTools, requireSources } = await import('../load-tools.js');
   requireSources(config);
   const loaded = await loadTools(config, { isLenient: true });
-  const { failures, catalog } = loaded.loaded;
+  const { catalog } = loaded.loaded;
+  // A server that users authorize is read by winnow serve alone.
+  const failures = loaded.loaded.failures.filter(({ isUnconnected }) => !isUnconnected);
   if (failures.length > 0) throw wrong(failures.map(({ error }) => error.message).join(' '));
   if (catalog.tools.length === 0) throw wrong('The sources hold no usable tool. See why with: winnow tools check');
   return loaded;

@@ -41,7 +41,9 @@ export interface LoadOptions {
   /** Milliseconds for one URL, or for one MCP server from its start to its last page. Default: 30,000. */
   timeoutMs?: number | undefined;
   /** Looks up the variables that an MCP configuration names as `${NAME}`, for example in the environment. */
-  variable?: ((name: string) => string | undefined) | undefined;
+  variable?: ReadContext['variable'];
+  /** Tokens for an MCP server that users authorize. Default: none, so its tools are not known. */
+  tokensOf?: ReadContext['tokensOf'];
   logger?: LoadLogger | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -82,17 +84,18 @@ export interface LoadedCatalog {
  * const { catalog, issues } = await loadCatalog({ sources: ['openapi.yaml', 'mcp.json'] });
  */
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
-  const { sources, previous, strict, signal, variable, logger } = options;
+  const { sources, previous, strict, signal, variable, tokensOf, logger } = options;
   if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
   const timeoutMs = parseOptions(timerMs.default(DEFAULT_SOURCE_TIMEOUT_MS), options.timeoutMs, 'timeoutMs');
-  const context = { timeoutMs, signal, variable };
+  const context = { timeoutMs, signal, variable, tokensOf };
   const outcomes = (await Promise.all(sources.map((source) => loadSource(source, context)))).flat();
   throwIfCancelled(signal);
   const last = options.keepFailed ? (previous?.given ?? []) : [];
   const given = outcomes.flatMap((outcome) => ('parsed' in outcome ? [outcome] : keptOf(outcome, last)));
   const failed = outcomes.filter((outcome) => 'failure' in outcome);
   const failures = failed.map(({ failure }) => failure);
-  if (given.length === 0 || strict) refuseFailures(failures);
+  // Only a running server can be connected.
+  if (given.length === 0 || strict) refuseFailures(failures.filter(({ isUnconnected }) => !isUnconnected));
   const merged = withoutTaken(given.map(({ parsed }) => parsed));
   const issues = [...given.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);

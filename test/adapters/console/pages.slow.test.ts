@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createDefinitions } from '../../../src/agents/definitions.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
@@ -16,6 +17,7 @@ import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { ANNS_TOKEN, OLGA, startConnections } from '../http/agents/connections-setup.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
 import { plannerOf, startServer } from '../http/setup.js';
 import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
@@ -324,6 +326,23 @@ inBrowser(`the other pages${skipped}`, () => {
     await page.getByRole('button', { name: 'Take back' }).click();
     await page.locator('[data-learnt] .badge', { hasText: 'reverted' }).waitFor();
     expect(await state()).toBe('reverted');
+    expect(noise).toEqual([]);
+  });
+
+  it('connects a server to an account there, by way of its issuer, and lets go of it', async () => {
+    const { url, connect, listed, server } = await startConnections({ pages: await readConsole() });
+    await connect(OLGA);
+    const { page, noise } = await browser.open(`${url}/#connections`, { token: ANNS_TOKEN, name: 'ann' });
+    await page.getByRole('button', { name: 'Connect notes' }).click();
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('link', { name: /Go on at 127/u }).click();
+    await (await opened).getByText('The server "notes" is connected').waitFor();
+    await page.locator('[data-server="notes"]', { hasText: 'notes:read' }).waitFor();
+    expect(await listed({ user: 'ann' })).toMatchObject([{ isConnected: true }]);
+    await expectGood(page);
+    await page.getByRole('button', { name: 'Disconnect notes' }).click();
+    await page.getByRole('button', { name: 'Connect notes' }).waitFor();
+    expect([await listed({ user: 'ann' }), server.calls]).toMatchObject([[{ isConnected: false }], 0]);
     expect(noise).toEqual([]);
   });
 

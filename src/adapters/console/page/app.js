@@ -7,7 +7,7 @@ import { policyPage } from './policy.js';
 import { auditPage, figuresPage } from './reports.js';
 import { runsPage } from './runs.js';
 import { renderShell } from './shell.js';
-import { indexPage, sessionsPage } from './state.js';
+import { connectionsPage, indexPage, sessionsPage } from './state.js';
 import { toolsPage } from './tools.js';
 import { tryPage } from './try.js';
 import { chosenLanguage, keepLanguage, loadWords } from './words.js';
@@ -41,6 +41,7 @@ const PAGES = [
   approvalsPage,
   toolsPage,
   sessionsPage,
+  connectionsPage,
   auditPage,
   figuresPage,
   indexPage,

@@ -1,9 +1,10 @@
-/** The current state: sessions and the index. Each page reads and shows one answer. */
+/** The current state: sessions, connections and the index. Each page reads and shows one answer. */
 import { formatDate, formatJson, formatWhole, html } from '../../../page/format.js';
 import { createReading } from './api.js';
 import { renderFailure, renderTable } from './shell.js';
 
 /** @import { Rebuilt } from '../../../agents/agents.ts' */
+/** @import { ConnectionView } from '../../../agents/connections/connections.ts' */
 /** @import { SessionView } from '../../../agents/contracts.ts' */
 /** @import { Answer, Failure, Reading } from './api.js' */
 /** @import { Page } from './app.js' */
@@ -40,6 +41,63 @@ export const sessionsPage = {
               t('sessions'),
               heads,
               sessions.map((one) => row(one, t)),
+            )
+          }`;
+      },
+    };
+  },
+};
+
+/** @type {Page} */
+export const connectionsPage = {
+  name: 'connections',
+  title: 'connections',
+  needs: 'listConnections',
+  create(console) {
+    const { api } = console;
+    const reading = /** @type {Reading<{connections: ConnectionView[]}>} */ (
+      createReading(console, () => 'GET v1/connections')
+    );
+    let failure = /** @type {Failure | undefined} */ (undefined);
+    /** Where a person goes on: a server, and its address to authorize. @type {{server: string, url: string} | undefined} */
+    let begun;
+
+    /** @param {'POST' | 'DELETE'} method @param {string} server */
+    async function change(method, server) {
+      const body = method === 'POST' ? {} : undefined;
+      const line = `${method} v1/connections/${encodeURIComponent(server)}`;
+      const answer = /** @type {Answer<{url: string}>} */ (await api.ask(line, { body }));
+      failure = answer.ok ? undefined : answer.failure;
+      begun = body && answer.ok ? { server, url: answer.value.url } : undefined;
+      await reading.read();
+    }
+
+    /** @param {ConnectionView} connection @param {Words} t */
+    const row = ({ server, isConnected, since, scope }, t) => html`<tr data-server=${server}>
+        <td><code>${server}</code></td><td>${since ? formatDate(since) : '–'}</td><td>${scope ?? '–'}</td>
+        <td>${
+          isConnected
+            ? html`<button type="button" @click=${() => change('DELETE', server)}>${t('disconnect')}<span class="hidden"> ${server}</span></button>`
+            : begun?.server === server
+              ? html`<a href=${begun.url} target="_blank" rel="noopener noreferrer">${t('go_on_at', { host: new URL(begun.url).host })}</a>`
+              : html`<button type="button" @click=${() => change('POST', server)}>${t('connect')}<span class="hidden"> ${server}</span></button>`
+        }</td></tr>`;
+
+    return {
+      enter: () => void reading.read(),
+      poll: reading.read,
+      render() {
+        const { t } = console;
+        const { connections } = reading.value ?? { connections: [] };
+        const heads = [t('server'), t('since'), t('scope'), t('connect')];
+        return html`<h1>${t('connections')}</h1><p class="quiet">${t('connections_help')}</p>
+          ${renderFailure(failure ?? reading.failure, t)}
+          ${
+            connections.length > 0 &&
+            renderTable(
+              t('connections'),
+              heads,
+              connections.map((one) => row(one, t)),
             )
           }`;
       },

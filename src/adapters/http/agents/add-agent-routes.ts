@@ -8,6 +8,7 @@ import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
+import { connectionRoutes } from './connection-routes.js';
 import { KEY_HEADERS, type Once } from './idempotency.js';
 import { keptPlanRoutes } from './kept-plan-routes.js';
 import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
@@ -24,7 +25,8 @@ interface AgentRouteParts extends Pick<Agents, 'metrics'> {
   once: Once;
 }
 
-export function agentRoutes(agents: Agents): Route[] {
+/** @param origin address of this server, once it listens */
+export function agentRoutes(agents: Agents, origin: () => string): Route[] {
   return [
     ...sessionRoutes(agents.router),
     ...runRoutes(agents.plans),
@@ -36,6 +38,7 @@ export function agentRoutes(agents: Agents): Route[] {
     ...keptPlanRoutes(agents),
     ...ruleRoutes(agents),
     ...(agents.definitions ? definitionRoutes(agents.definitions) : []),
+    ...(agents.connections ? connectionRoutes(agents.connections, origin) : []),
   ];
 }
 
@@ -69,7 +72,8 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     async handler(request, reply) {
       const { body, query, identity } = request;
-      const raw = { id: request.params.id ?? '', body, query, identity };
+      const setHeader = (name: string, value: string) => void reply.header(name, value);
+      const raw = { id: request.params.id ?? '', body, query, identity, setHeader };
       reply.code(route.status ?? 200);
       const respond = (call: Pick<RawRequest, 'signal' | 'onEvent'>) =>
         once(request, reply, { signal: call.signal, hasEffect: true }, (signal) =>

@@ -35,9 +35,10 @@ export interface RawRequest {
   readonly signal: AbortSignal;
   /** Receives the events of streamed work. */
   readonly onEvent: (event: unknown) => void;
+  readonly setHeader: (name: string, value: string) => void;
 }
 
-interface Asked<Body, Query> extends Pick<RawRequest, 'id' | 'signal' | 'onEvent'> {
+interface Asked<Body, Query> extends Pick<RawRequest, 'id' | 'signal' | 'onEvent' | 'setHeader'> {
   readonly body: Body;
   readonly query: Query;
   /** Undefined: the operator's own program asks. */

@@ -79,9 +79,9 @@ function isLinkToPage({ routeOptions: { config }, headers }: FastifyRequest): bo
   return config.isPage === true && headers['sec-fetch-dest'] === 'document' && headers.origin === undefined;
 }
 
-/** By its route, since one path can be written in many ways. Endpoints of the service itself are open. */
-function isOfCallers({ routeOptions: { url } }: FastifyRequest): boolean {
-  return url?.startsWith('/v1/') === true || url === MCP_PATH;
+/** By its route, since one path can be written in many ways. Endpoints of the service itself and pages are open. */
+function isOfCallers({ routeOptions: { url, config } }: FastifyRequest): boolean {
+  return (url?.startsWith('/v1/') === true && config.isPage !== true) || url === MCP_PATH;
 }
 
 /**

@@ -3,7 +3,7 @@
  * repeated failures there are pauses without restarts (exponential backoff), in which calls fail with that reason.
  */
 import type { Way } from '../../../core/catalog/sources/mcp-connection.js';
-import { briefOf, McpFailure, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { briefOf, McpFailure, type McpServer, type ServerTokens } from '../../../core/catalog/sources/mcp-server.js';
 import { createServerTokens } from '../../../core/catalog/sources/mcp-tokens.js';
 import { orAborted } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
@@ -21,6 +21,8 @@ export interface McpLifecycleOptions {
   readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
   /** A clock in milliseconds. */
   readonly now: () => number;
+  /** Of the one user of the connection. Default: those for the server's client credentials. */
+  readonly tokens?: ServerTokens | undefined;
 }
 
 type Reached = { ok: true; session: McpSession } | CallFailure;
@@ -29,6 +31,7 @@ interface Use {
   readonly signal: AbortSignal;
   /** Whether the work may be repeated if the connection breaks during it. */
   readonly repeatable: boolean;
+  readonly user?: string | undefined;
 }
 
 export interface McpLifecycle {
@@ -50,8 +53,7 @@ export interface McpLifecycle {
 }
 
 export function createMcpLifecycle(name: string, server: McpServer, options: McpLifecycleOptions): McpLifecycle {
-  const { connectTimeoutMs, idleMs, onLastWords, now } = options;
-  const tokens = createServerTokens(server);
+  const { connectTimeoutMs, idleMs, onLastWords, now, tokens = createServerTokens(server) } = options;
   let opening: Promise<McpSession> | undefined;
   let way: Way | undefined;
   let lastFailure: { times: number; reason: string; until: number; isStart: boolean } | undefined;

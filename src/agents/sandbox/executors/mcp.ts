@@ -1,11 +1,12 @@
-/** MCP tools: one connection per server, shared by all calls. */
+/** MCP tools: one connection per server, shared by all calls; one per user where users authorize their own calls. */
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
 import type { AskedByServer } from '../../../core/catalog/sources/mcp-connection.js';
-import { findNamesake, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
+import { findNamesake, isOfUsers, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
+import type { UserTokens } from '../../connections/user-tokens.js';
 import type { ContentBlock } from '../../contracts.js';
 import type { AskPerson } from '../../hearing.js';
 import { describeBlock } from '../cap-output.js';
@@ -15,6 +16,7 @@ import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
 import { readQuestion } from './mcp-questions.js';
 import { askForOffer, type McpContent } from './mcp-session.js';
+import { createUserLifecycles } from './mcp-user-lifecycles.js';
 import type { McpOffered, McpOffers } from './offers.js';
 
 export interface McpExecutorOptions {
@@ -24,6 +26,8 @@ export interface McpExecutorOptions {
   readonly idleMs?: number | undefined;
   /** Called with the last stderr output of a process that failed to start; hidden from callers. Default: not called. */
   readonly onLastWords?: McpLifecycleOptions['onLastWords'];
+  /** For servers that users authorize. Default: calls of these are refused. */
+  readonly userTokens?: UserTokens | undefined;
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -43,7 +47,7 @@ const DEFAULT_IDLE_MS = 900_000;
  */
 export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
-  { connectTimeoutMs = 30_000, idleMs = DEFAULT_IDLE_MS, onLastWords, now }: McpExecutorOptions = {},
+  { connectTimeoutMs = 30_000, idleMs = DEFAULT_IDLE_MS, onLastWords, userTokens, now }: McpExecutorOptions = {},
 ): McpExecutor {
   for (const name of Object.keys(servers)) {
     const namesake = findNamesake(name, Object.keys(servers));
@@ -51,10 +55,12 @@ export function createMcpExecutor(
   }
   const options = { connectTimeoutMs, idleMs, onLastWords, now: now ?? (() => performance.now()) };
   const known = new Map(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      { target: targetOf(server), lifecycle: createMcpLifecycle(name, server, options) },
-    ]),
+    Object.entries(servers).map(([name, server]) => {
+      const lifecycle = isOfUsers(server)
+        ? createUserLifecycles(name, server, { ...options, userTokens })
+        : createMcpLifecycle(name, server, options);
+      return [name, { target: targetOf(server), lifecycle }];
+    }),
   );
 
   /** Undefined if the server has moved since the tool was read: approvals for one target must not apply to another. */
@@ -71,7 +77,7 @@ export function createMcpExecutor(
     if (!lifecycle) return fail('not_runnable', `There is no MCP server "${server}".`);
     const timeout = AbortSignal.timeout(REMOTE_TIMEOUT_MS);
     const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const use = { signal: deadline, repeatable: true };
+    const use = { signal: deadline, repeatable: true, user };
     const offered = await lifecycle.use(use, (session) => {
       session.noteUser(user);
       return askForOffer(session, request, deadline);

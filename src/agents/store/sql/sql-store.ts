@@ -39,6 +39,9 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     definitions: createSqlDocuments(database, 'definitions'),
     /** Users' kept plans, by name. */
     plans: createSqlDocuments(database, 'plans'),
+    /** Sealed tokens of users for MCP servers, by server, and authorizations that have begun. */
+    connections: createSqlDocuments(database, 'connections'),
+    begunConnections: createSqlDocuments(database, 'begun_connections'),
     /** Secret keys that the servers generate; never shown. */
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),

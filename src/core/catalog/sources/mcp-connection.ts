@@ -17,10 +17,11 @@ import {
 } from '@modelcontextprotocol/client';
 import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
-import { McpFailure, type McpServer, maskOf } from './mcp-server.js';
-import { createServerTokens, NoToken, type ServerTokens } from './mcp-tokens.js';
+import { NoToken } from './mcp-issuer.js';
+import { McpFailure, type McpServer, maskOf, type ServerTokens } from './mcp-server.js';
+import { createServerTokens } from './mcp-tokens.js';
 import { createMcpTransport, rawPageSchema, type TransportOptions, type Wire } from './mcp-transport.js';
-import { type ReadContext, reasonOf } from './source.js';
+import { reasonOf } from './source.js';
 
 /** A longer list counts as endless and is an error. */
 const MAX_PAGES = 1000;
@@ -32,9 +33,9 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function listServerTools(
   server: McpServer,
-  { timeoutMs, signal }: ReadContext,
+  { timeoutMs, signal, tokens }: Pick<ConnectOptions, 'timeoutMs' | 'signal' | 'tokens'>,
 ): Promise<{ tools: unknown[]; way: Way }> {
-  const { client, way, patience, explain, close } = await connect(server, { timeoutMs, signal });
+  const { client, way, patience, explain, close } = await connect(server, { timeoutMs, signal, tokens });
   try {
     const hasTools = client.getServerCapabilities()?.tools !== undefined;
     return { tools: hasTools ? await orAborted(listTools(client, patience), patience) : [], way };
@@ -257,7 +258,7 @@ export function statusOf(error: unknown): number | undefined {
 
 function adviceOnTokens(error: unknown, tokens: ServerTokens | undefined): string | undefined {
   if (!tokens) return undefined;
-  if (error instanceof NoToken) return `Check "${error.key}" of the server in the configuration`;
+  if (error instanceof NoToken) return error.advice;
   if (error instanceof InsufficientScopeError) return 'Check "oauth.scope" of the server in the configuration';
   return statusOf(error) === 401
     ? 'It refuses a new token, too. Check "oauth" of the server in the configuration'

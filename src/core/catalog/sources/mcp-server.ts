@@ -1,5 +1,6 @@
 /** One server of an MCP configuration: its format, the names of its tools, and its failures. */
 import { createHash } from 'node:crypto';
+import type { AuthProvider } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { findSlips } from '../../nearest-name.js';
 import { parse } from '../../parse.js';
@@ -33,9 +34,20 @@ const processSchema = z.object({
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 
+const GRANTS = ['client_credentials', 'authorization_code'] as const;
 const oauthSchema = z.object({
+  grant: z
+    .enum(GRANTS)
+    .optional()
+    .describe(
+      'authorization_code: each user authorizes their own calls, see `connections`. Default: one token for all users.',
+    ),
   clientId: z.string().min(1),
-  clientSecret: z.string().min(1).describe('As `${NAME}`, from the environment.'),
+  clientSecret: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('As `${NAME}`, from the environment. A public client of authorization_code has none.'),
   scope: z.string().min(1).optional().describe("With spaces between several. Default: the issuer's own default."),
   issuer: z
     .string()
@@ -56,7 +68,13 @@ const remoteSchema = z
     // Whether it is a URL can be checked only after its variables are expanded.
     url: z.string().min(1),
     headers: texts,
-    oauth: oauthSchema.optional().describe('Client credentials for tokens, which go to this server alone.'),
+    oauth: oauthSchema
+      .refine(({ grant, clientSecret }) => grant === 'authorization_code' || clientSecret !== undefined, {
+        path: ['clientSecret'],
+        error: 'client credentials need it',
+      })
+      .optional()
+      .describe('The client of an issuer of tokens, which go to this server alone.'),
   })
   .refine(({ oauth, headers = {} }) => !oauth || !Object.keys(headers).some((name) => /^authorization$/iu.test(name)), {
     error: '"oauth" and the header "authorization" say who asks: leave one of them out',
@@ -64,6 +82,24 @@ const remoteSchema = z
 
 /** A process on stdio, or a URL, in the format of Claude Desktop, Cursor and VS Code. */
 export type McpServer = z.infer<typeof processSchema> | z.infer<typeof remoteSchema>;
+
+export type OauthServer = Extract<McpServer, { url: string }> & { oauth: z.infer<typeof oauthSchema> };
+/** Users authorize their own calls. */
+export type UserServer = OauthServer & { oauth: { grant: 'authorization_code' } };
+
+export function isOfUsers(server: McpServer): server is UserServer {
+  return 'url' in server && server.oauth?.grant === 'authorization_code';
+}
+
+/** Where `winnow serve` lets a user connect the server. */
+export function connectionPathOf(name: string): string {
+  return `/v1/connections/${encodeURIComponent(name)}`;
+}
+
+export interface ServerTokens extends Required<AuthProvider> {
+  /** Recent tokens, which no text may contain. */
+  keys(): readonly string[];
+}
 
 /** Share of an unknown key's letters. Keys of other programs differ more and cause no warning. */
 const MAX_KEY_SLIPS = 0.34;
@@ -121,7 +157,8 @@ function keysOf(server: McpServer): string[] {
   if ('command' in server) return Object.values(server.env ?? {});
   const { url, headers = {}, oauth } = server;
   const ofHeaders = Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
-  const ofOauth = oauth ? [oauth.clientSecret, `${oauth.clientId}:${oauth.clientSecret}`] : [];
+  const secret = oauth?.clientSecret;
+  const ofOauth = secret === undefined ? [] : [secret, `${oauth?.clientId}:${secret}`];
   if (!URL.canParse(url)) return [...ofHeaders, ...ofOauth];
   const { username, password, searchParams } = new URL(url);
   return [...ofHeaders, ...ofOauth, username, password, ...searchParams.values()];

@@ -8,7 +8,15 @@ import { riskOf } from '../risk.js';
 import { childrenOf, isObject } from '../schema/json.js';
 import { type EntryIssue, warning } from '../tool.js';
 import { loadMcpConfig, type McpConfig } from './mcp-config.js';
-import { briefOf, McpFailure, type McpServer, targetOf, toolNameOf } from './mcp-server.js';
+import {
+  briefOf,
+  connectionPathOf,
+  isOfUsers,
+  McpFailure,
+  type McpServer,
+  targetOf,
+  toolNameOf,
+} from './mcp-server.js';
 import {
   describeSource,
   type ReadContext,
@@ -51,7 +59,9 @@ async function readServer(
   try {
     // Loaded on demand: the library takes 0.25 s to load, and most catalogues have no MCP server.
     const { listServerTools } = await import('./mcp-connection.js');
-    const { tools, way } = await listServerTools(config, context);
+    const tokens = isOfUsers(config) ? await context.tokensOf?.(server, config) : undefined;
+    if (isOfUsers(config) && !tokens) return unconnected(origin, server);
+    const { tools, way } = await listServerTools(config, { ...context, tokens });
     const empty: EntryIssue = { level: 'debug', entry: origin, message: 'offers no tools' };
     const issues = tools.length === 0 ? [empty] : [];
     const sendsHeaders = way.wire === 'http' && way.era === 'modern';
@@ -68,6 +78,13 @@ async function readServer(
     const failed = { name: server, reason: briefOf(error) };
     return { source: origin, error: sourceFailed(origin, what, error), server: failed };
   }
+}
+
+function unconnected(origin: string, server: string): SourceFailure {
+  const path = connectionPathOf(server);
+  const reason = `is not connected: an operator connects it first, on the page Connections or by POST ${path}`;
+  const error = sourceFailed(origin, reason);
+  return { source: origin, error, server: { name: server, reason }, isUnconnected: true };
 }
 
 export const HEADER_MARK = 'x-mcp-header';

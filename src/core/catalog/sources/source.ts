@@ -10,7 +10,7 @@ import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
 import { boundBody } from './bound-body.js';
-import type { McpServer } from './mcp-server.js';
+import type { McpServer, ServerTokens, UserServer } from './mcp-server.js';
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
@@ -25,6 +25,8 @@ export interface SourceFailure {
   readonly error: WinnowError;
   /** For an MCP server: what it did, in words anyone may see. Its own words are only in the error, for operators. */
   readonly server?: { readonly name: string; readonly reason: string };
+  /** An operator has to connect the server first, which a running Winnow is needed for. */
+  readonly isUnconnected?: true;
 }
 
 /** Raw entries of one place: a file, or one MCP server. Each is parsed, or left out with an issue. */
@@ -43,6 +45,8 @@ export interface ReadContext {
   readonly signal?: AbortSignal | undefined;
   /** Looks up a variable that a configuration names as `${NAME}`. */
   readonly variable?: ((name: string) => string | undefined) | undefined;
+  /** The tokens with which a server that users authorize is read. Default: there are none. */
+  readonly tokensOf?: ((name: string, server: UserServer) => Promise<ServerTokens | undefined>) | undefined;
 }
 
 /** In the order in which detection tries them. Each has a format in `FORMATS`. */

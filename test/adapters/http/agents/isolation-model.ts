@@ -204,7 +204,7 @@ async function playPair(commands: readonly Command[], counts: PairCounts): Promi
 export async function checkPairs(numRuns: number, seed?: number): Promise<PairCounts & { routes: number }> {
   const counts = { commands: 0, done: 0, foreign: 0 };
   const { agents, app } = await openWorld();
-  const routes = agentRoutes(agents);
+  const routes = agentRoutes(agents, () => '');
   await closeAtOnce(app);
   await fc.assert(
     fc.asyncProperty(sequencesOf(routes), async (commands) => {

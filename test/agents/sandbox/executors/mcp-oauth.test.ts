@@ -1,18 +1,17 @@
 /** Servers that want tokens: the operator's client credentials become some, and neither goes to anybody else. */
 import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { createSandbox, type Sandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import {
-  type AuthorizationServer,
   CLIENT,
-  createAuthorizationServer,
+  type GuardedOptions,
   listen,
   sendJson,
   startAuthorizationServer,
+  startGuardedServer,
 } from '../../../support/authorization-server.js';
 import { createTool } from '../../../support/create-tool.js';
 
@@ -31,62 +30,7 @@ afterEach(async () => {
   expect(noise.splice(0)).toEqual([]);
 });
 
-const METADATA = '/.well-known/oauth-protected-resource';
-
-/** A server of one tool behind tokens. `issuer` is its own authorization server; `tokens` are those that it takes. */
-async function startServer({ tokens, describes = {} }: { tokens?: Set<string>; describes?: object } = {}) {
-  const seen: IncomingMessage['headers'][] = [];
-  const state = {
-    seen,
-    challenge: 'Bearer',
-    location: '',
-    refuse: undefined as number | undefined,
-    describes: describes as object | undefined,
-    isHidden: false,
-    calls: 0,
-  };
-  let stream: Parameters<typeof sendJson>[0] | undefined;
-  const { url, close } = await listen(async (request, response) => {
-    const isDescribed = state.isHidden ? request.url === '/description' : request.url?.startsWith(METADATA);
-    if (isDescribed) {
-      if (!state.describes) return response.writeHead(404).end();
-      return sendJson(response, 200, { resource: `${url}/mcp`, ...state.describes });
-    }
-    if (await issuer.handle(request, response)) return undefined;
-    if (request.url !== '/mcp' && request.url !== '/sse') return response.writeHead(404).end();
-    const { authorization = '' } = request.headers;
-    seen.push(request.headers);
-    const [, token = ''] = authorization.split(' ');
-    const good = (tokens ?? issuer.tokens).has(token);
-    if (state.refuse !== undefined && good && request.method === 'POST')
-      return response
-        .writeHead(state.refuse, { 'www-authenticate': state.challenge, location: state.location })
-        .end(`no, ${authorization}`);
-    if (!good) return response.writeHead(401, { 'www-authenticate': state.challenge }).end('no token');
-    if (request.url === '/sse' && request.method === 'GET') {
-      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
-      return stream.write('event: endpoint\ndata: /sse\n\n');
-    }
-    if (request.method !== 'POST') return response.writeHead(405).end();
-    const { method, id } = Object(await json(request));
-    if (id === undefined) return response.writeHead(202).end();
-    if (method === 'server/discover') return response.writeHead(400).end();
-    if (method === 'tools/call') state.calls += 1;
-    const serverInfo = { name: 'guarded', version: '1' };
-    const results: Record<string, object> = {
-      initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
-      'tools/list': { tools: [{ name: 'nod', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: 'done' }] },
-    };
-    const message = { jsonrpc: '2.0', id, result: results[method] };
-    if (request.url !== '/sse') return sendJson(response, 200, message);
-    response.writeHead(202).end();
-    return stream?.write(`data: ${JSON.stringify(message)}\n\n`);
-  });
-  opened({ close });
-  const issuer: AuthorizationServer = createAuthorizationServer(url, close);
-  return Object.assign(state, { url: `${url}/mcp`, origin: url, issuer });
-}
+const startServer = async (given: GuardedOptions = {}) => opened(await startGuardedServer(given));
 
 const startIssuer = async () => opened(await startAuthorizationServer());
 

@@ -80,6 +80,11 @@ describe('the configuration of', () => {
     await expect(loading).rejects.toThrow('is not JSON (line 4, column 22: Colon expected)');
   });
 
+  it('a public client of an issuer, which users authorize', async () => {
+    const hub = { url: 'https://hub.test', oauth: { grant: 'authorization_code', clientId: 'a' } };
+    expect((await load({ mcpServers: { hub } })).servers).toEqual({ hub });
+  });
+
   it.each(['http', 'streamable-http', 'streamableHttp', 'sse'])('a server of the type %s', async (type) => {
     const hub = { type, url: 'https://hub.test' };
     expect((await load({ mcpServers: { hub } })).servers).toEqual({ hub });
@@ -108,7 +113,7 @@ describe('a server whose configuration is wrong', () => {
     [
       'no secret',
       { url: 'https://a.test', oauth: { clientId: 'a' } },
-      'mcpServers.bad.oauth.clientSecret: Invalid input',
+      'mcpServers.bad.oauth.clientSecret: client credentials need it',
     ],
     [
       'a secret that is not set',
