@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { isNeverConnected } from '../../errors.js';
 import { oneLine } from '../../visible-text.js';
 import { withoutUndefined } from '../schema/json.js';
-import { boundBody } from './bound-body.js';
+import { fetchBounded } from './bound-body.js';
 import { type McpServer, maskOf } from './mcp-server.js';
 import { isLoopback, reasonOf } from './source.js';
 
@@ -88,9 +88,7 @@ export function createServerTokens(server: McpServer): ServerTokens | undefined 
   /** Sends each request of the SDK, without the server's configured headers. A redirect could carry the secret elsewhere. */
   const ask: FetchLike = async (address, init = {}) => {
     if (!isAllowed(address, init)) throw new Error(`it names ${new URL(address).origin}, which is another place`);
-    return boundBody(
-      await fetch(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }),
-    );
+    return fetchBounded(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   };
 
   /** A configured issuer may name another token endpoint; metadata of a server may lead nowhere else. */
