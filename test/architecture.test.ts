@@ -64,7 +64,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['core/catalog/', 'core/search/'],
   re2js: ['core/catalog/schema/safe-pattern.ts'],
   tinyld: ['core/language.ts'],
-  undici: ['core/model/'],
+  undici: ['core/model/', 'core/catalog/sources/bound-body.ts'],
   yaml: ['cli/', 'core/catalog/sources/', 'agents/policy/'],
   zod: [''],
 };

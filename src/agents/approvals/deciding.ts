@@ -59,10 +59,13 @@ export function isApprover({ user, roles: own = [] }: Caller, approvers: Approve
   return user !== undefined && (users.includes(user) || own.some((role) => roles.includes(role)));
 }
 
-const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Ignores case, Unicode variants and invisible characters. */
+/** Ignores case in any language, Unicode variants, width of spaces and invisible characters. */
 export function isSameIdentity(one: string, other: string): boolean {
-  const plain = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').trim().toLowerCase();
+  // Only by way of upper case are ß and SS, ı and I, σ and ς one.
+  const folded = (name: string) => name.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
+  const visible = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/gu, ' ').trim();
+  const plain = (name: string) => folded(visible(name)).normalize('NFKC');
   return plain(one) === plain(other);
 }

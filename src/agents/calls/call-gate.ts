@@ -222,7 +222,9 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     });
     const sources = sourcesFor(given, request.sources);
     const digestOf = await digest();
-    const shown = tool && prepared?.ok ? hideSecrets(tool.inputSchema, given, digestOf, kept?.shownAt) : given;
+    // Of this user alone: another could try values until the digest is that of a secret which they may see hidden.
+    const digestOfOwn: Digest = (secret) => digestOf([situation.session.user ?? null, secret]);
+    const shown = tool && prepared?.ok ? hideSecrets(tool.inputSchema, given, digestOfOwn, kept?.shownAt) : given;
     return { name, decision, argumentsHash: digestOf(shown), sources, tool, prepared, given, shown };
   }
 

@@ -41,6 +41,8 @@ describe('a page', () => {
     ['whose name is bound to this machine', { host: 'evil.example' }],
     ['of an address that begins like this machine', { host: 'localhost.evil.example' }],
     ['that is no name', { host: '%' }],
+    ['with this machine behind its name', { host: 'evil.example@localhost' }],
+    ['with this machine before a path', { host: 'localhost/evil.example' }],
     ['from elsewhere', { origin: 'https://evil.example' }],
     ['without a place', { origin: 'null' }],
     ['of another program of this machine', { origin: 'http://localhost:6274' }],
@@ -112,7 +114,7 @@ describe('a program of this machine', () => {
       });
   });
 
-  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded'])(
+  it.each(['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via', 'true-client-ip'])(
     'is none where its request came through a proxy, as %s says; a token is taken there, too',
     async (name) => {
       const { url } = await serve({ operatorToken: 'the-token-of-the-operator' });

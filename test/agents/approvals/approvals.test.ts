@@ -315,6 +315,27 @@ describe('a decision', () => {
     },
   );
 
+  it.each([
+    ['ann', 'a\u034fnn'],
+    ['ann', 'a\u3164nn'],
+    ['ann', 'ann\u0001'],
+    ['ann', 'ann\ue000'],
+    ['ann li', 'ann\u00a0 li'],
+    ['ivan', 'İVAN'],
+    ['ıvan', 'IVAN'],
+    ['straße', 'STRAẞE'],
+    ['straße', 'strasse'],
+    ['νίκος', 'νίκοσ'],
+  ])('of "%s" is not made as "%s", and is by another', async (user, other) => {
+    const { router } = await setUp();
+    const { id } = await router.createSession({ user });
+    const asked = await router.requestApproval(id, DEPLOY);
+    const approval = asked.ok ? asked.approval.id : '';
+    const decide = (name: string) => router.approvals.grant(approval, { by: { user: name, roles: ['operator'] } });
+    expect(await decide(other)).toMatchObject({ code: 'approval_own' });
+    expect(await decide('olga')).toMatchObject({ ok: true });
+  });
+
   it('is the business of operators where the policy names nobody', async () => {
     const { router, approval, call } = await ask();
     for (const by of [{ user: 'carl' }, { user: 'carl', roles: ['lead'] }])

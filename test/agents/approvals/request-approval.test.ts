@@ -284,10 +284,13 @@ describe('a dry run of a call', () => {
     expect(await router.audit()).toEqual(before);
   });
 
-  it('masks secrets, and is of no other user', async () => {
+  it('masks secrets by digests that no other user can try, and is of no other user', async () => {
     const { router, id } = await open();
     const preview = await router.preview(id, { tool: 'deploy', arguments: { token: 's3cret' } });
     expect(preview).toMatchObject({ arguments: { token: expect.stringContaining('6 characters') } });
+    const { id: other } = await router.createSession({ user: 'bob' });
+    const tried = await router.preview(other, { tool: 'deploy', arguments: { token: 's3cret' } });
+    expect(Object(tried).arguments.token).not.toBe(Object(preview).arguments.token);
     const asked = router.preview(id, { tool: 'deploy' }, { caller: { user: 'bob' } });
     await expect(asked).rejects.toMatchObject({ code: 'not_found' });
   });

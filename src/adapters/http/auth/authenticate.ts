@@ -62,7 +62,7 @@ export function createAuthenticate(parts: AuthParts = {}): Authenticate {
     if (secret !== undefined) return byGateway(secret, headers);
     const token = bearerOf(headers);
     if (token !== undefined) return byToken(token, headers);
-    const isProxied = FORWARDED.some((name) => headers[name] !== undefined);
+    const isProxied = Object.keys(headers).some((name) => FORWARDED.test(name));
     if (isOpen && isProxied) throw unauthenticated(THROUGH_PROXY);
     if (isOpen && isOfThisMachine(socket.remoteAddress)) return { caller: namedIn(headers), isProven: false };
     throw unauthenticated('Send the header "authorization: Bearer TOKEN" with a token that this server knows.');
@@ -136,7 +136,7 @@ function isEqual(one: string, other: string): boolean {
 }
 
 /** Headers by which a proxy on this machine marks forwarded requests. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+const FORWARDED = /^(?:via|forwarded|x-forwarded(?:-.*)?|x-real-ip|(?:x-client|true-client|cf-connecting)-ip)$/u;
 const THROUGH_PROXY =
   'The request came through a proxy, and who is behind it is not known: name auth.tokens, auth.jwt or auth.gateway in the ' +
   'configuration, or send the operator\'s token as "authorization: Bearer TOKEN".';

@@ -17,6 +17,9 @@ export interface PageGuardOptions {
   origins?: readonly string[] | undefined;
 }
 
+/** Without user or path, which a URL may have around its host. */
+const IS_HOST = /^[^@/\\?#]+$/u;
+
 type PageGuard = (headers: IncomingHttpHeaders) => string | undefined;
 
 /** @returns a function that returns why a request is refused, or undefined */
@@ -24,7 +27,7 @@ export function createPageGuard({ allowedHosts, origins = [] }: PageGuardOptions
   const allowed = allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase()));
   const named = new Set([...(allowed ?? [])].filter((host) => !LOOPBACK_HOSTS.includes(host)));
   return ({ host = '', origin, 'sec-fetch-site': site }) => {
-    if (allowed && !allowed.has(urlOf(`http://${host}`)?.hostname ?? ''))
+    if (allowed && !(IS_HOST.test(host) && allowed.has(urlOf(`http://${host}`)?.hostname ?? '')))
       return `The host "${host.slice(0, 80)}" is not served here.`;
     // Another port of this machine is another program's page; a gateway before a named host may have another port.
     const from = urlOf(origin ?? '');

@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 import { isNeverConnected } from '../../errors.js';
 import { oneLine } from '../../visible-text.js';
-import { boundBody } from './bound-body.js';
+import { fetchBounded } from './bound-body.js';
 import { maskOf, type OauthServer } from './mcp-server.js';
 import { isLoopback, reasonOf } from './source.js';
 
@@ -50,9 +50,7 @@ export function createIssuer(server: OauthServer) {
   /** Sends each request of the SDK, without the server's configured headers. A redirect could carry the secret elsewhere. */
   const ask: FetchLike = async (address, init = {}) => {
     requireAllowed(address, init);
-    return boundBody(
-      await fetch(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }),
-    );
+    return fetchBounded(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   };
 
   /** @throws Error that names the other place */

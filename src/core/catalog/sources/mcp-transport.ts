@@ -13,7 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
-import { boundBody } from './bound-body.js';
+import { fetchBounded } from './bound-body.js';
 import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
@@ -26,6 +26,8 @@ interface McpTransport {
   close(): Promise<void>;
 }
 
+/** Most answers that a server leaves unread, such as those to a flood of pings; its connection is then closed. */
+const MOST_UNREAD_ANSWERS = 100;
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 
@@ -61,6 +63,16 @@ export function createMcpTransport(
     if ('result' in message) keepRaw(message);
     else if ('method' in message && !('id' in message)) hear?.(message);
   };
+  const send: Transport['send'] = transport.send.bind(transport);
+  let unread = 0;
+  transport.send = async (...[message, options]: Parameters<Transport['send']>) => {
+    if ('method' in message) return send(message, options);
+    unread += 1;
+    if (unread > MOST_UNREAD_ANSWERS) void transport.close();
+    await send(message, options).finally(() => {
+      unread -= 1;
+    });
+  };
   // A failed `connect` starts closing without waiting; here that close and ours are shared, and we wait for it.
   const end = transport.close.bind(transport);
   const ending = createOpening(() => {
@@ -90,8 +102,8 @@ function createRemote(
     ...sending,
     requestInit: { headers: { ...headers } },
     // Closing lets callers that wait for an answer in a cut stream fail.
-    fetch: async (address: string | URL, init?: RequestInit) =>
-      boundBody(await fetch(address, init), { onCutStream: () => void remote.close() }),
+    fetch: (address: string | URL, init: RequestInit = {}) =>
+      fetchBounded(address, init, { onCutStream: () => void remote.close() }),
   };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'

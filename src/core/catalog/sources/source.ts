@@ -9,7 +9,7 @@ import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
-import { boundBody } from './bound-body.js';
+import { fetchBounded } from './bound-body.js';
 import type { McpServer, ServerTokens, UserServer } from './mcp-server.js';
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
@@ -256,9 +256,10 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
 const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
 
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { signal });
+  const bounds = { maxBytes: MOST_DOCUMENT_BYTES, maxCommas: Number.POSITIVE_INFINITY };
+  const response = await fetchBounded(url, { signal }, bounds);
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return boundBody(response, { maxBytes: MOST_DOCUMENT_BYTES, maxCommas: Number.POSITIVE_INFINITY }).text();
+  return response.text();
 }
 
 /**

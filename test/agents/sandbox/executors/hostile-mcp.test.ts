@@ -119,6 +119,26 @@ describe('a server whose answer has no end', () => {
     await sandbox.close();
   });
 
+  it('to pings of its own that it floods is left, with few answers unread', async () => {
+    let unread = 0;
+    const server = await listen(async (request, response) => {
+      const { method, id } = Object(request.method === 'POST' ? await json(request) : {});
+      if (method === 'initialize') return answer(response, id, GREETING);
+      if (method === 'server/discover') return response.writeHead(400).end();
+      if (method === undefined && id !== undefined) unread += 1;
+      if (method !== 'tools/call') return id === undefined ? response.writeHead(202).end() : undefined;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const ping = `data: ${JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'ping' })}\n\n`;
+      return response.write(ping.repeat(1_000));
+    });
+    const sandbox = createSandbox({ executors: [createMcpExecutor({ bad: server })], limits: { timeoutMs: 60_000 } });
+    const metadata = { mcp: { server: 'bad', tool: 'note' } };
+    const tool = createTool('note', {}, undefined, { toolType: 'mcp', metadata });
+    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect(unread).toBeLessThanOrEqual(100);
+    await sandbox.close();
+  });
+
   it('is left when it is asked for its tools', async () => {
     const servers = {
       bad: await serve({ 'tools/list': endless('text/event-stream', 'event: message\ndata: ') }),
@@ -129,6 +149,20 @@ describe('a server whose answer has no end', () => {
       { error: { code: 'source_failed' }, server: { name: 'old', reason: 'ended before it answered' } },
     ]);
   });
+});
+
+it('a server that names many encodings and goes away ends nothing but its own answer', async () => {
+  const servers = {
+    bad: await serve({
+      'tools/list': (response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip,'.repeat(6) });
+        response.write('x', () => response.destroy());
+      },
+    }),
+  };
+  expect(await readMcpServers({ servers, failures: [] }, 'mcp', context)).toMatchObject([
+    { error: { code: 'source_failed' }, server: { name: 'bad' } },
+  ]);
 });
 
 it('a server whose pages together are too many is left', async () => {
@@ -147,8 +181,9 @@ describe('a server that ends its stream at once', () => {
   const pauses: number[] = [];
   beforeEach(() => {
     pauses.length = 0;
-    const faster = (work: () => void, ms = 0) => {
-      if (ms < 1_000 || ms > 30_000) return realTimeout(work, ms);
+    const faster = (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => {
+      // With arguments it is a time-out of undici.
+      if (ms < 1_000 || ms > 30_000 || given.length > 0) return realTimeout(work, ms, ...given);
       pauses.push(ms);
       return realTimeout(work, 0);
     };
