@@ -220,23 +220,6 @@ describe('a gate against another run', () => {
   });
 });
 
-describe('runs that are there', () => {
-  it('give the cases to try again', async () => {
-    setup.instead = (place) => (place < 2 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
-    await evaluate(['--only', 'select']);
-    const again = await evaluate([
-      '--only',
-      'select',
-      '--out',
-      join(setup.folder, 'again'),
-      '--failing-of',
-      setup.out,
-      '--json',
-    ]);
-    expect(JSON.parse(again.stdout)).toMatchObject({ cases: 2, counts: { done: 2 } });
-  });
-});
-
 describe('a folder without runs', () => {
   it.each<[string, (folder: string) => string[], string]>([
     ['report', (folder) => ['report', folder], ': it has no run.db'],
@@ -265,7 +248,6 @@ describe('refused, before a model is asked', () => {
     ['half a case at once', ['-j', '0.5'], 'must be a whole number above 0'],
     ['an option that does not exist', ['--set', 'maxTool=3'], 'maxTool'],
     ['a command that is none', ['comapre', 'a', 'b'], 'There is no command "winnow eval comapre"; near: compare'],
-    ['a comparison with nothing', ['compare', 'none', 'none'], 'There is no run in none'],
   ])('%s', async (_, words, message) => {
     const { exitCode, error } = await run(['eval', ...words]);
     expect([exitCode, String(error)]).toEqual([2, expect.stringContaining(message)]);

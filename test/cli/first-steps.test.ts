@@ -126,11 +126,6 @@ describe('winnow doctor', () => {
     ],
     ['no model file', { model: { file: 'none.gguf' } }, 'model: There is no model file '],
     [
-      'an endpoint without a name',
-      { model: { baseUrl: 'http://127.0.0.1:9/v1' } },
-      '--model, WINNOW_MODEL or model.name',
-    ],
-    [
       'a token that is not set',
       { auth: { tokens: [{ env: 'WINNOW_NO_SUCH_TOKEN', user: 'ann' }] } },
       'who may ask: auth.tokens[0].env: the environment variable WINNOW_NO_SUCH_TOKEN is not set.',
@@ -149,12 +144,5 @@ describe('winnow doctor', () => {
     const model = await endpoint(fail(401, `Incorrect API key provided: ${SECRET}`));
     const { exitCode, wrong } = await diagnose({ catalog: ['tools.json'], model });
     expect([exitCode, wrong]).toEqual([1, [expect.stringMatching(/^model: The model does not answer: .*Incorrect/u)]]);
-  });
-
-  it('tells a key that is not set by the name of its variable', async () => {
-    await write('tools.json', [TOOL]);
-    const model = { ...(await endpoint()), apiKeyEnv: 'WINNOW_NO_SUCH_KEY' };
-    const { wrong } = await diagnose({ catalog: ['tools.json'], model });
-    expect(wrong).toEqual(['model: model.apiKeyEnv: the environment variable WINNOW_NO_SUCH_KEY is not set.']);
   });
 });

@@ -183,13 +183,6 @@ describe('a result for people', () => {
     ]);
   });
 
-  it('shows a value of several lines, or with control characters, on one line', () => {
-    const steps = [step('s1', 'write', { text: 'one\n  two\u001b[31m\u009b0m' })];
-    const body = bodyOf({ kind: 'plan', goal: 'g', steps, levels: [['s1']], unserved: [], ...common });
-    expect(body?.split('\n')).toHaveLength(3);
-    for (const sign of ['\u001b', '\u009b']) expect(body).not.toContain(sign);
-  });
-
   it('shows a question with what is missing, and the reason why there is no plan', () => {
     const asked = { kind: 'clarification', question: 'Which?', ...common } as const;
     expect(bodyOf({ ...asked, missing: ['name', 'day'], unserved: ['the weather'] })).toBe(

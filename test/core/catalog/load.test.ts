@@ -98,11 +98,6 @@ describe('a catalogue of several sources', () => {
     });
   });
 
-  it('may have a private tool of the name of a system tool', async () => {
-    const a = await write('a.json', [entry('same'), entry('same', { scope: { user: 'ann' } })]);
-    expect(names(await loadCatalog({ sources: [a] }))).toEqual(['same', 'same']);
-  });
-
   it('is given up when the caller cancels', async () => {
     const options: LoadOptions = { sources: ['fixtures/sources/tools.jsonl'], signal: AbortSignal.abort() };
     await expect(loadCatalog(options)).rejects.toMatchObject({ code: 'cancelled' });

@@ -127,13 +127,6 @@ describe('toolType', () => {
     });
   });
 
-  it.each([7, {}, ['mcp']])('%j leaves the tool out, with a warning', (toolType) => {
-    expect(parse({ name: 'a', toolType })).toMatchObject({
-      ok: false,
-      issues: [{ level: 'warning', message: expect.stringContaining('toolType') }],
-    });
-  });
-
   it('is not read from metadata.type, which stays as it was', () => {
     const parsed = parse({ name: 'a', metadata: { type: 'mcp' } });
     expect(parsed).toMatchObject({
@@ -159,13 +152,6 @@ describe('risk', () => {
     ['medium where nothing is said', {}, 'medium'],
   ])('is %s', (_, entry, risk) => {
     expect(toolOf({ name: 'a', ...entry }).risk).toBe(risk);
-  });
-
-  it('of another word leaves the tool out', () => {
-    expect(parse({ name: 'a', risk: 'deadly' })).toMatchObject({
-      ok: false,
-      issues: [{ message: expect.stringMatching(/^risk: /u) }],
-    });
   });
 });
 

@@ -91,13 +91,6 @@ describe('issues', () => {
   ])('tell %s', (_what, schema, value, issues) => {
     expect(issuesOf(schema, value)).toEqual(issues);
   });
-
-  it('are bounded in number', () => {
-    const value = { t: Array.from({ length: 50 }, () => 'x') };
-    const issues = issuesOf(object({ t: { type: 'array', items: { type: 'number' } } }), value);
-    expect(issues).toHaveLength(21);
-    expect(issues[20]).toBe('and 30 problems more');
-  });
 });
 
 describe('a check', () => {
@@ -152,9 +145,6 @@ describe('a check', () => {
 
   it.each([
     ['^(a+)+$', `${'a'.repeat(60)}!`],
-    ['^(a|a)*$', `${'a'.repeat(60)}!`],
-    ['^\\s*(.*)\\s*x$', ' '.repeat(50_000)],
-    ['.*.*.*.*.*.*.*x', 'a'.repeat(250)],
     [`^${'(a|a)'.repeat(28)}$`, `${'a'.repeat(28)}b`],
     [`^${'(?:aa?)'.repeat(40)}$`, `${'a'.repeat(60)}b`],
   ])('comes to an end with the pattern %s', (pattern, text) => {

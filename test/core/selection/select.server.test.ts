@@ -19,7 +19,6 @@ import {
   proseAroundJson,
   rateLimited,
   refusal,
-  refusesJsonSchema,
 } from '../../support/server-behaviours.js';
 import { makeTool, namesOf, naming, plannerOf, planOf, TOOLS } from './setup.js';
 
@@ -86,13 +85,6 @@ describe('over a server', () => {
   });
 
   describe('a server that fails', () => {
-    it('is asked again after a failure that may pass', async () => {
-      const { result, selection, usage } = await plan([rateLimited(), OK]);
-      expect(result.kind).toBe('plan');
-      expect(selection.mode).toBe('selected');
-      expect(usage.calls).toBe(2);
-    });
-
     it('is left alone when it stays, and the full set goes on', async () => {
       const { result, selection, usage } = await plan([rateLimited(), rateLimited()]);
       expect(result.kind).toBe('plan');
@@ -109,13 +101,6 @@ describe('over a server', () => {
       expect(result.kind).toBe('plan');
       expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_refused/u) });
       expect(usage.calls).toBe(1);
-    });
-
-    it('is asked in a form that it takes', async () => {
-      const { selection, usage } = await plan([refusesJsonSchema(), OK]);
-      expect(selection.mode).toBe('selected');
-      expect(server?.requests[1]?.body.response_format).toEqual({ type: 'json_object' });
-      expect(usage.calls).toBe(2);
     });
 
     it('is not waited for past its time', async () => {
@@ -257,11 +242,6 @@ describe('given up', () => {
       await expect(plannerOf({ model, options: { timeoutMs: 50 } }).plan(REQUEST)).rejects.toMatchObject({
         code: 'model_timeout',
       });
-    });
-
-    it('is left for a selection that is quick', async () => {
-      const model = createScriptedModel({ answers: [naming('play_song')] });
-      expect((await plannerOf({ model, options: { timeoutMs: 60_000 } }).select(REQUEST)).mode).toBe('selected');
     });
   });
 });

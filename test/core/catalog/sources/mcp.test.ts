@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -40,30 +40,6 @@ describe('an MCP configuration', () => {
   ])('takes %s', async (_, args, name) => {
     const { catalog } = await readWith(args, (asked) => (asked === name ? SCRIPT : undefined));
     expect(catalog.tools).toHaveLength(3);
-  });
-
-  it('is read as VS Code writes it', async () => {
-    const path = join(folder, 'mcp.json');
-    const desk = { type: 'stdio', command: '${env:NODE}', args: ['${workspaceFolder}/server.mjs', 'notes'] };
-    await copyFile(SCRIPT, join(folder, 'server.mjs'));
-    await writeFile(path, JSON.stringify({ servers: { desk }, inputs: [] }));
-    const variable = (name: string) => (name === 'NODE' ? process.execPath : undefined);
-    const { catalog } = await loadCatalog({ sources: [path], ...CONTEXT, variable });
-    expect(catalog.tools).toHaveLength(3);
-  });
-
-  it('says what to write in place of what an editor asks for', async () => {
-    await expect(readWith(['${input:api-key}'])).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringContaining('mcp.json#desk asks for the input:api-key, as only an editor does: write'),
-    });
-  });
-
-  it('says which variable is not set', async () => {
-    await expect(readWith(['${SCRIPT}', 'notes'])).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringContaining('mcp.json#desk names the variable SCRIPT, which is not set'),
-    });
   });
 });
 
@@ -259,8 +235,6 @@ describe('an mcpServers configuration', () => {
 
   it.each([
     ['without servers', {}, 'mcpServers'],
-    ['with a server that has neither command nor URL', { mcpServers: { a: {} } }, 'mcpServers.a'],
-    ['with a URL that is none', { mcpServers: { a: { url: 'file:///etc' } } }, '#a has a url that is not'],
     ['with a URL that becomes none', { mcpServers: { a: { url: '${NO:-file:///etc}' } } }, '#a has a url that is not'],
   ])('is refused %s, saying where', async (_, content, message) => {
     const path = join(folder, 'mcp.json');
@@ -269,18 +243,6 @@ describe('an mcpServers configuration', () => {
       code: 'source_failed',
       message: expect.stringContaining(message),
     });
-  });
-
-  it('loses only the server whose variable is not set', async () => {
-    const reading = await readConfig({
-      mcpServers: {
-        here: { command: process.execPath, args: [SCRIPT, 'notes'] },
-        there: { url: 'https://host.test/${UNSET}' },
-        elsewhere: { url: 'https://host.test/${UNSET}' },
-      },
-    });
-    expect(reading.servers.map(([, server]) => server)).toEqual(['here']);
-    expect(reading.failures).toEqual([`${join(folder, 'mcp.json')}#there`, `${join(folder, 'mcp.json')}#elsewhere`]);
   });
 
   it('keeps what a server gave that fails later, and takes the others anew', async () => {
