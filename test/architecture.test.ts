@@ -65,7 +65,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['core/catalog/schema/safe-pattern.ts'],
   tinyld: ['core/language.ts'],
   undici: ['core/model/', 'core/catalog/sources/bound-body.ts'],
-  yaml: ['cli/', 'core/catalog/sources/', 'agents/policy/'],
+  yaml: ['cli/commands/', 'core/catalog/sources/'],
   zod: [''],
 };
 

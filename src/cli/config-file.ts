@@ -4,6 +4,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { SERVER_DEFAULTS } from '../adapters/http/server-options.js';
 import { LOG_LEVELS } from '../agents/logging/logger.js';
+import { parseYaml } from '../core/catalog/sources/yaml.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { optionsSchema } from '../core/options.js';
 import { parseAs } from '../core/parse.js';
@@ -250,10 +251,9 @@ export async function configJsonSchema() {
 
 /** Resolves relative paths from the file's folder. @throws WinnowError `invalid_option` naming file and key */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
-  const { parse } = await import('yaml');
   let content: unknown;
   try {
-    content = parse(await readFile(path, 'utf8')) ?? {};
+    content = (await parseYaml(await readFile(path, 'utf8'))) ?? {};
   } catch (cause) {
     const message = `The configuration file ${path} can't be read: ${messageOf(cause)}`;
     throw new WinnowError('invalid_option', message, { cause });

@@ -1,5 +1,6 @@
 /** A policy from a file (JSON or YAML). If the file becomes invalid later, the previous policy stays, with a report. */
 import { readFile } from 'node:fs/promises';
+import { parseYaml } from '../../core/catalog/sources/yaml.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { createPolicy, type Policy } from './policy.js';
 
@@ -65,18 +66,11 @@ async function loadPolicy(path: string): Promise<Policy> {
 
 /** The text of a policy file, JSON or YAML. @throws WinnowError `invalid_option`, one issue a line with the path of the field. */
 export async function parsePolicy(text: string): Promise<Policy> {
-  const content = await parseYaml(text);
+  const content = await parseYaml(text).catch((cause: unknown) => {
+    throw new WinnowError('invalid_option', `The policy can't be read as JSON or YAML: ${messageOf(cause)}`, { cause });
+  });
   // An empty file is more likely truncated than intended.
   if (content === null || content === undefined)
     throw new WinnowError('invalid_option', 'The policy is empty. For a policy of defaults write {}.');
   return createPolicy(content);
-}
-
-async function parseYaml(text: string): Promise<object | null | undefined> {
-  const { parse } = await import('yaml');
-  try {
-    return parse(text);
-  } catch (cause) {
-    throw new WinnowError('invalid_option', `The policy can't be read as JSON or YAML: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -27,6 +27,7 @@ import {
   type SourceSpec,
   sourceFailed,
 } from './source.js';
+import { parseYaml } from './yaml.js';
 
 /** Default time-out of a URL, and of an MCP server from its start to its last page, in milliseconds. */
 export const DEFAULT_SOURCE_TIMEOUT_MS = 30_000;
@@ -175,9 +176,8 @@ async function readSkillsSource(path: string, context: ReadContext): Promise<Sou
 async function parseSkill(text: string, file: string): Promise<Record<string, unknown> | string> {
   const [, matter, instructions = ''] = FRONT_MATTER.exec(text) ?? [];
   if (matter === undefined) return 'the file must begin with "---", name, description, "---"';
-  const { parse } = await import('yaml');
   try {
-    const parsed: unknown = parse(matter);
+    const parsed = await parseYaml(matter);
     if (!isObject(parsed)) return 'not a list of "key: value"';
     const metadata = { ...Object(parsed.metadata), skill: { file } };
     return { ...parsed, toolType: 'skill', instructions: instructions.trim(), metadata };

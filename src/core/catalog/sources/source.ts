@@ -11,6 +11,7 @@ import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
 import { fetchBounded } from './bound-body.js';
 import type { McpServer, ServerTokens, UserServer } from './mcp-server.js';
+import { parseYaml } from './yaml.js';
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
@@ -286,10 +287,8 @@ export async function parseJson(text: string, location: string): Promise<unknown
 /** Parses as JSON if it looks like JSON, which is many times faster, else as YAML. Errors as for `parseJson`. */
 export async function parseJsonOrYaml(text: string, location: string): Promise<unknown> {
   if (text.trimStart().startsWith('{')) return parseJson(text, location);
-  // Loaded on demand, since most catalogues are JSON.
-  const yaml = await import('yaml');
   try {
-    return yaml.parse(text);
+    return await parseYaml(text);
   } catch (error) {
     throw sourceFailed(location, `is not YAML (${reasonOf(error)}). Correct it`, error);
   }

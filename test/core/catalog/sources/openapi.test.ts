@@ -257,6 +257,7 @@ describe('a document with faults', () => {
     ['[]', 'no OpenAPI document'],
     ['{"openapi"', 'is not JSON'],
     ['a: [', 'is not YAML'],
+    ['a: 1\nb: {c: 1, c: 2}', 'is not YAML (Map keys must be unique at line 2, column 11)'],
   ])('is refused when it is %s', async (text, message) => {
     const path = join(folder, 'api.yaml');
     await writeFile(path, text);
