@@ -90,6 +90,7 @@ describe('a call that is tested', () => {
     ['{"rule": []}', 'rule'],
     ['', 'empty'],
     ['a: [', 'read as JSON or YAML'],
+    ['['.repeat(100_000), 'nested more than 256 levels'],
     ['"text"', 'policy'],
   ])('needs a policy that can be read: %j', async (policy, message) => {
     const { post } = await start();

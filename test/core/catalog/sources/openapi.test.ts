@@ -257,6 +257,8 @@ describe('a document with faults', () => {
     ['[]', 'no OpenAPI document'],
     ['{"openapi"', 'is not JSON'],
     ['a: [', 'is not YAML'],
+    [`a: ${'['.repeat(860)}"\\x41", 0x1F, 1e5, .inf, ~${']'.repeat(860)}`, 'nested more than 256 levels'],
+    [`a:\n  ${'- '.repeat(5_000)}b`, 'nested more than 256 levels'],
     ['a: 1\nb: {c: 1, c: 2}', 'is not YAML (Map keys must be unique at line 2, column 11)'],
   ])('is refused when it is %s', async (text, message) => {
     const path = join(folder, 'api.yaml');
