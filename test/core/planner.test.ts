@@ -104,15 +104,6 @@ describe('the path of a request', () => {
     }
   });
 
-  it('ends in an error with the problems when no plan is valid, and counts all', async () => {
-    const model = createScriptedModel({ answers: [naming('play_song'), planOf('xyzzy'), planOf('read_mail')] });
-    await expect(plannerOf({ model }).plan({ message: 'x' })).rejects.toMatchObject({
-      code: 'plan_invalid',
-      issues: [expect.stringContaining('read_mail')],
-      details: { usage: { selection: { calls: 1 }, planning: { calls: 2 } } },
-    });
-  });
-
   it.each([{}, { message: ' ' }, { message: 'x', maxTools: 0 }, { message: 'x', unknown: 1 }])(
     'refuses the request %j before it asks a model',
     async (request) => {

@@ -62,10 +62,6 @@ const messageOf = (input: unknown) => {
 };
 
 describe('options', () => {
-  it('have their defaults', () => {
-    expect(parseOptions(schema, {}, 'block')).toEqual({ size: 1, tools: {}, list: [] });
-  });
-
   it.each([
     ['the block itself', { sise: 1 }, 'block: Unrecognized key "sise"; nearest: "size"'],
     ['two at once', { a: 1, b: 2 }, 'block: Unrecognized keys "a", "b"; known: size, rate, tools, list'],

@@ -5,11 +5,10 @@ import fc from 'fast-check';
 import { createCatalog, fingerprintOf, toolHash } from '../../../src/core/catalog/catalog.js';
 import { ruleSchema } from '../../../src/core/catalog/rule.js';
 import { firstSentence, renderSummary, SUMMARY_STYLES } from '../../../src/core/catalog/summary.js';
-import { parseTool, type Tool } from '../../../src/core/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { oneLine } from '../../../src/core/visible-text.js';
 import { anyCharacter } from '../../support/any-character.js';
 import { createTool } from '../../support/create-tool.js';
-import { FIXTURES, loadFixture } from '../../support/fixtures.js';
 
 const from = (origin: string, name: string, user?: string) =>
   createTool(name, {}, undefined, { origin, ...(user === undefined ? {} : { scope: { user } }) });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Tool } from '../../../src/core/catalog/tool.js';
+import { checkPlan } from '../../../src/core/planning/check-plan.js';
+import { groundSteps } from '../../../src/core/planning/ground.js';
 import { readPlan } from '../../../src/core/planning/write.js';
+import { parseRequest } from '../../../src/core/request.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 import { makeTool, plannerOf } from '../selection/setup.js';
@@ -225,7 +228,7 @@ const read = createTool('read', {
   additionalProperties: false,
 });
 const CONTEXT = { tools: new Map([find, read].map((tool) => [tool.name, tool])), message: 'read the level' };
-const parse = (text: string, finish: 'stop' | 'length' = 'stop') => readPlan({ text, finish }, CONTEXT);
+const parse = (text: string) => readPlan({ text, finish: 'stop' }, CONTEXT);
 const parseJson = (value: unknown) => parse(JSON.stringify(value));
 
 const PLAN = {
@@ -267,22 +270,14 @@ describe('what a model wrote as a plan', () => {
     expect(parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
   });
 
-  it.each<[string, string, 'stop' | 'length', string]>([
-    ['nothing', '', 'stop', 'the answer is empty'],
-    ['words alone', 'I can not do that.', 'stop', 'the answer holds no complete JSON'],
-    ['an answer that was cut', JSON.stringify(PLAN).slice(0, 60), 'length', 'the answer was cut: write fewer steps'],
-    ['another kind', '{"kind":"poem"}', 'stop', 'kind: '],
-    ['a plan without steps', '{"kind":"plan","steps":[]}', 'stop', 'steps: '],
-    ['a step without an id', '{"kind":"plan","steps":[{"tool":"find","arguments":{}}]}', 'stop', 'steps.0.id: '],
-    [
-      'a step with a wrong argument',
-      '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{"name":1}}]}',
-      'stop',
-      's1.arguments.name: must be string',
-    ],
-    ['a question without words', '{"kind":"clarification","question":""}', 'stop', 'question: '],
-  ])('is refused with its place: %s', (_, text, finish, start) => {
-    const parsed = parse(text, finish);
+  it.each([
+    ['nothing', '', 'the answer is empty'],
+    ['another kind', '{"kind":"poem"}', 'kind: '],
+    ['a plan without steps', '{"kind":"plan","steps":[]}', 'steps: '],
+    ['a step without an id', '{"kind":"plan","steps":[{"tool":"find","arguments":{}}]}', 'steps.0.id: '],
+    ['a question without words', '{"kind":"clarification","question":""}', 'question: '],
+  ])('is refused with its place: %s', (_, text, start) => {
+    const parsed = parse(text);
     expect(parsed).toMatchObject({ ok: false, issues: [expect.stringContaining(start)] });
   });
 
@@ -298,18 +293,65 @@ describe('what a model wrote as a plan', () => {
   ])('may be %s', (_, answer, more) => {
     expect(parseJson(answer)).toEqual({ ok: true, value: { ...answer, ...more } });
   });
+});
 
-  it('tells all that is wrong with the steps at once', () => {
-    const parsed = parseJson({
-      kind: 'plan',
-      steps: [
-        { id: 's1', tool: 'lose', arguments: {} },
-        { id: 's2', tool: 'read', arguments: {} },
-      ],
+const text = { type: 'string' };
+const number = { type: 'number' };
+
+/** What nobody said is never told as said. */
+async function sourcesOf(message: string, values: Record<string, unknown>, schema: Record<string, unknown>) {
+  const tools = new Map([['t', makeTool('t', { inputSchema: { type: 'object', ...schema } })]]);
+  const checked = checkPlan([{ id: 's1', tool: 't', arguments: values }], tools, { defaults: true });
+  if (!checked.ok) throw new Error(checked.issues.join());
+  const request = parseRequest({ message, today: '2026-11-23', timeZone: 'UTC' });
+  const [step] = await groundSteps(checked.steps, { tools, request });
+  return step?.from;
+}
+
+describe('the source of a written value', () => {
+  it.each<[string, unknown, object, string]>([
+    ['Clean up my old drafts', '/', text, 'unknown'],
+    ['Clean up my old drafts', '*', text, 'composed'],
+    ['Pay Ann 10.50 euros', 1050, number, 'unknown'],
+    ['Pay Ann for room 1504', 50, number, 'unknown'],
+    ['Pay Ann 1504 euros', 1504, number, 'request'],
+    ['Transfer 5 to code 123', 'DE12', text, 'unknown'],
+    ['Pay to acct-123', 'acct-12', text, 'unknown'],
+    ['Pay to acct-123.', 'acct-123', text, 'request'],
+    ['Show the annual report', 'ann', text, 'composed'],
+    ['Show the report of Ann', 'ann', text, 'request'],
+    ['查一下修武站5号的水位', '修武站', text, 'request'],
+    ['查一下修武站5号的水位', 5, number, 'request'],
+    ['Hello', '', text, 'composed'],
+    ['Hello', [], { type: 'array', items: text }, 'composed'],
+    ['Remind me tomorrow', '2', text, 'unknown'],
+    ['Remind me tomorrow', '2026-11-24T03:17', text, 'unknown'],
+    ['Remind me tomorrow', '2026-11-24', text, 'computed'],
+    ['Remind me tomorrow at 3 pm', '2026-11-24T15:00:00Z', text, 'computed'],
+  ])('in "%s" of %j is told', async (message, value, schema, source) => {
+    expect(await sourcesOf(message, { value }, { properties: { value: schema } })).toEqual({ value: source });
+  });
+
+  it('is the default where the schema filled it in, whatever its type', async () => {
+    const properties = {
+      said: text,
+      force: { type: 'boolean', default: true },
+      unit: { enum: ['C', 'F'], default: 'C' },
+      options: { type: 'object', default: { zone: 'eu-1' } },
+      tags: { type: 'array', items: text, default: ['all'] },
+    };
+    expect(await sourcesOf('Hello', { said: 'Hello' }, { properties })).toEqual({
+      said: 'request',
+      force: 'default',
+      unit: 'default',
+      options: 'default',
+      tags: 'default',
     });
-    expect(parsed).toMatchObject({
-      ok: false,
-      issues: [expect.stringContaining('s1.tool'), expect.stringContaining('s2.arguments.stcd')],
-    });
+  });
+
+  it('is found behind references of the schema, also inside of objects', async () => {
+    const where = { type: 'object', properties: { unit: { $ref: '#/$defs/Unit' } } };
+    const schema = { $defs: { Unit: { enum: ['C', 'F'] } }, properties: { where } };
+    expect(await sourcesOf('Weather', { where: { unit: 'C' } }, schema)).toEqual({ where: 'enum' });
   });
 });

@@ -20,7 +20,7 @@ import {
   rateLimited,
   refusal,
 } from '../../support/server-behaviours.js';
-import { makeTool, namesOf, naming, plannerOf, planOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 /** Selection against a real HTTP server that fails in all the ways that servers and models do; planning is another model. */
 describe('over a server', () => {
