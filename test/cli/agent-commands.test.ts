@@ -370,6 +370,12 @@ describe('winnow policy check', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('passes strict on the catalogue that comes with the package', async () => {
+    const words = ['--catalog', 'fixtures/catalogs/coding-agent.json', '--set', 'strict=true'];
+    const { notes } = await runJson('policy', 'check', at('empty.yaml'), ...words);
+    expect([notes.length > 0, exitCode]).toEqual([true, 0]);
+  });
+
   it.each([
     ['a policy that is none', () => [at('tools.json')], 'The policy is not usable'],
     ['a file that is not there', () => [at('none.yaml')], "can't be read"],

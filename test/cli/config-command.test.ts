@@ -103,6 +103,7 @@ store: "postgres://db.example/winnow?sslpassword=KEY-11"
 describe('winnow config print refuses', () => {
   it.each([
     ['a misspelt key, with the nearest one', 'catalogs: [a]\n', 'nearest: "catalog"'],
+    ['a misspelt key of a section', 'server: { concurency: 3 }\n', 'nearest: "concurrency"'],
     ['a secret that is not set', WHOLE, 'OWN_KEY is not set'],
     ['a token that is not set', 'auth: { tokens: [{ env: ANN_TOKEN, user: ann }] }\n', 'ANN_TOKEN is not set'],
     ['a policy that is not there', 'policy: none.yaml\n', 'none.yaml'],
@@ -116,6 +117,7 @@ describe('winnow config print refuses', () => {
       'rerank: { enabled: true, model: { baseUrl: "http://a.example/v1", name: m, apiKeyEnv: OWN_KEY } }\n',
       'rerank.model.apiKeyEnv: the environment variable OWN_KEY is not set',
     ],
+    ['a value out of range', 'quotas: { sessions: 0 }\n', 'quotas.sessions'],
   ])('names %s', async (_, text, part) => {
     const { error, stdout, exitCode } = await runHere(['config', 'print', '-c', written(text)]);
     expect([Object(error).name, exitCode, stdout]).toEqual(['WinnowError', 2, '']);

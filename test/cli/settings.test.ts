@@ -200,6 +200,16 @@ describe('the configuration file', () => {
     expect(other.loaded.catalog.name).toBe('assistant');
     await other.close();
   });
+
+  it('names the variable of the key, which must be set', async () => {
+    const config = await writeConfig(
+      'model: {baseUrl: "http://127.0.0.1:3/v1", name: m, apiKeyEnv: WINNOW_NO_SUCH_KEY}\n',
+    );
+    await expect(open({ config })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('WINNOW_NO_SUCH_KEY'),
+    });
+  });
 });
 
 describe('the log level', () => {
@@ -211,8 +221,13 @@ describe('the log level', () => {
     });
   });
 
-  it('of the environment wins over that of the file', async () => {
+  it('of the file is checked with the file, and the environment wins over it', async () => {
     const model = 'model: {baseUrl: "http://127.0.0.1:3/v1", name: m}';
+    const wrong = open({ config: await writeConfig(`logLevel: loud\n${model}\n`) });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/winnow\.yaml is not usable: logLevel: .*"debug"/u),
+    });
     const config = await writeConfig(`logLevel: info\n${model}\n`);
     process.env.WINNOW_LOG_LEVEL = 'error';
     const setup = await open({ config });

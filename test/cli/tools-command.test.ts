@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
@@ -101,11 +101,21 @@ describe('the catalogue of the configuration file', () => {
     await writeFile(file, JSON.stringify([tool, 7]));
     await writeFile(config, 'catalog: [tools.json]\n');
   });
+  afterEach(() => {
+    delete process.env.WINNOW_CONFIG;
+  });
 
   it('is listed and checked, and one of its tools shown, by flag', async () => {
     expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (function, low)\n');
     expect((await run('list', 'a', '--config', config)).stdout).toContain('name: a\n');
     expect((await run('check', '--config', config)).stdout).toContain(`left out ${file}[1]`);
+  });
+
+  it('is used by the environment, and a catalogue that is named takes its place', async () => {
+    process.env.WINNOW_CONFIG = config;
+    expect((await run('list')).stdout).toBe('a [c]: First. (function, low)\n');
+    const { stdout } = await run('list', '--catalog', 'fixtures/sources/skills');
+    expect(stdout).not.toContain('a [c]');
   });
 
   it('is strict where the file says so, and a wrong file is refused', async () => {

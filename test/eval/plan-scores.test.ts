@@ -29,6 +29,20 @@ describe('the expected plan', () => {
   });
 });
 
+describe('an argument with several accepted values', () => {
+  const step = { tool: 'find', arguments: { name: 'Lake', kind: 'RR' }, argumentsAnyOf: { name: ['Lac', 'See'] } };
+  const scoreOf = (name: string) =>
+    scorePlan({ tools: ['find'], steps: [step], edges: [] }, steps(['find', { name, kind: 'RR' }]), exact).scores;
+
+  it.each(['Lake', 'Lac', 'See'])('is right with %s', (name) => {
+    expect(scoreOf(name)).toMatchObject({ argumentValueF1: 1 });
+  });
+
+  it('is wrong with any other', () => {
+    expect(scoreOf('Pond')).toMatchObject({ argumentValueF1: 0.5 });
+  });
+});
+
 describe('an argument at the default of its tool', () => {
   const defaultOf = (tool: string, name: string) => (tool === 'read' && name === 'days' ? 3 : undefined);
   const options = { ...exact, defaultOf };
@@ -143,6 +157,11 @@ describe('two steps of one tool', () => {
   it('may stand in either order where nothing depends', () => {
     const got = steps(['weather', { city: 'Rome' }], ['weather', { city: 'Paris' }]);
     expect(scorePlan(expected, got, exact)).toMatchObject({ fault: undefined, scores: { edgeF1: null } });
+  });
+
+  it('are matched once each', () => {
+    const got = steps(['weather', { city: 'Rome' }]);
+    expect(scorePlan(expected, got, exact).scores).toMatchObject({ nodeF1: 2 / 3, argumentValueF1: 2 / 3 });
   });
 });
 

@@ -116,6 +116,17 @@ describe('the choice of a model', () => {
       expect(notices).toEqual(['Without effect on the endpoint http://127.0.0.1:9/v1: modelFile.']);
     });
 
+    it('shows no key of a base URL, which is refused with one', async () => {
+      const notices: string[] = [];
+      const settings = { baseUrl: 'http://127.0.0.1:9/v1?key=hunter2', model: 'm', modelFile: 'own.gguf' };
+      const refused = createModel(settings, { onNotice: (text) => notices.push(text) });
+      await expect(refused).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('baseUrl'),
+      });
+      expect(notices.join()).not.toContain('hunter2');
+    });
+
     it('tells what has no effect on a local model', async () => {
       const notices: string[] = [];
       const settings = { modelFile: 'none.gguf', temperature: 0.5, headers: { a: 'b' }, apiKey: 'k' };

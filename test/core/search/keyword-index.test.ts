@@ -79,6 +79,12 @@ describe('keyword search', () => {
     const view = viewOf(TOOLS);
     expect(keywordSearchOf(view)).toBe(keywordSearchOf(view));
   });
+
+  it('never finds what the view does not hold', async () => {
+    const secret = makeTool('zebra_ride', { scope: { user: 'ann' } });
+    const search = await keywordSearchOf(viewOf([...TOOLS, secret]));
+    expect(search('zebra ride', 10)).toEqual([]);
+  });
 });
 
 describe('identifiers', () => {
