@@ -95,6 +95,16 @@ export function notBefore(start: Moment, end: Moment | undefined): Moment | unde
   return weeks > 0 ? { ...end, date: dayAfter(end.date, 7 * weeks) } : end;
 }
 
+/** From the first to the last day of the month or year in which the time begins. */
+export function inWhole(time: SaidTime, unit: 'month' | 'year' | undefined): SaidTime {
+  const { date } = time.start;
+  if (unit === undefined || date === undefined) return time;
+  const [year, month] = date.split('-').map(Number);
+  const [first, next] = unit === 'year' ? [0, 12] : [(month ?? 1) - 1, month ?? 1];
+  const dayOf = (...day: [number, number]) => new Date(Date.UTC(year ?? 0, ...day)).toISOString().slice(0, 10);
+  return { ...time, start: { date: dayOf(first, 1) }, end: { date: dayOf(next, 0) } };
+}
+
 /** @example dayAfter('2026-11-30', 1) // '2026-12-01' */
 export function dayAfter(date: string, days: number): string {
   return new Date(Date.parse(date) + days * SECONDS.day * 1000).toISOString().slice(0, 10);

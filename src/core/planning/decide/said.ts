@@ -3,7 +3,7 @@
  * Recognizers-Text reads the languages that it supports; chrono reads days and times in the others.
  */
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
-import type { Chrono } from 'chrono-node';
+import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
@@ -12,6 +12,7 @@ import {
   dayAfter,
   daysOf,
   durationsIn,
+  inWhole,
   type Moment,
   notBefore,
   type SaidDuration,
@@ -209,14 +210,38 @@ const IN_DIGITS: Chrono['parsers'] = [
   },
 ];
 
+/** A month without a day, `Mai 2025` or `2025年5月`, by its name in Unicode's locale data; not every language of chrono reads it. */
+function monthIn(language: string): Chrono['parsers'][number] {
+  const format = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
+  const names = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)).toLowerCase());
+  const bounded = names.map((name) =>
+    /^\d/u.test(name) ? `(?<!\\d)${name}` : `(?<![\\p{L}\\p{M}])${name}(?![\\p{L}\\p{M}])`,
+  );
+  const pattern = `(?:(\\d{4})\\P{N}{0,2})?(${bounded.join('|')})(?:\\s(?:\\p{L}{1,3}\\s)?(\\d{4}))?(?!\\s?\\d)`;
+  return {
+    pattern: () => new RegExp(pattern, 'iu'),
+    extract: (_, [, before, name = '', after]) => {
+      const year = before ?? after;
+      return { month: names.indexOf(name.toLowerCase()) + 1, ...(year === undefined ? {} : { year: Number(year) }) };
+    },
+  };
+}
+
+/** The unit that a time names whole: a month without a day, a year without a month. */
+function unitOf({ start, end }: ParsedResult): 'month' | 'year' | undefined {
+  if (end || (['day', 'weekday', 'hour'] as const).some((part) => start.isCertain(part))) return undefined;
+  if (start.isCertain('month')) return 'month';
+  return start.isCertain('year') ? 'year' : undefined;
+}
+
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
   // Its exports with two letters are languages.
   const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
   const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
   const parser = (own ?? chrono).casual.clone();
-  parser.parsers.push(...IN_DIGITS);
-  const moment = (part: import('chrono-node').ParsedComponents): Moment => {
+  parser.parsers.push(...IN_DIGITS, monthIn(language));
+  const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
     const time = `${two(part.get('hour'))}:${two(part.get('minute'))}:${two(part.get('second'))}`;
@@ -238,7 +263,8 @@ async function withChrono(pieces: readonly string[], language: string, now: Date
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
   const today = isoDay(now);
-  return { times: withYears(times, today), day: own && today, durations: timeless };
+  const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
+  return { times: whole, day: own && today, durations: timeless };
 }
 
 /** `DP-0721-02` holds no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */

@@ -202,3 +202,20 @@ it('a time of day is of the day that was said earlier', async () => {
   expect(momentsIn('YYYY-MM-DD HH:mm', said, 'UTC')).toContain('2026-11-27 20:00');
   expect(momentsIn('YYYY-MM-DD HH:mm', said, 'UTC')).not.toContain('2026-11-23 20:00');
 });
+
+it.each([
+  ['de', 'Zeige mir alle Termine im Mai', '2027-05-01', '2027-05-31'],
+  ['de, last month', 'Wie viele Termine hatte ich denn letzten Monat?', '2026-10-01', '2026-10-31'],
+  ['de, last year', 'Wie viele Termine hatte ich denn letztes Jahr?', '2025-01-01', '2025-12-31'],
+  ['nl', 'Laat mij alle afspraken in februari 2028 zien', '2028-02-01', '2028-02-29'],
+  ['ru', 'Покажи все коммиты Олега за май', '2027-05-01', '2027-05-31'],
+  ['pt', 'Mostre todas as vendas em março de 2025', '2025-03-01', '2025-03-31'],
+  ['ja', '2025年5月の予定を見せて', '2025-05-01', '2025-05-31'],
+  ['ko', '5월에 있는 일정을 전부 보여 줘', '2027-05-01', '2027-05-31'],
+  ['ja, a day', '5月3日の予定を見せて', '2027-05-03', undefined],
+  ['ko, a day that nobody reads', '5월 3일에 있는 일정을 전부 보여 줘', undefined, undefined],
+  ['de, a name', 'Zeige mir alle Termine mit Maier', undefined, undefined],
+])('a month or a year without a day is a window from its first to its last day: %s', async (_, message, start, end) => {
+  const { times } = await read(message);
+  expect(times.map((time) => [time.start.date, time.end?.date])).toEqual(start ? [[start, end]] : []);
+});
