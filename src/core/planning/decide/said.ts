@@ -227,11 +227,12 @@ function monthIn(language: string): Chrono['parsers'][number] {
   };
 }
 
-/** The unit that a time names whole: a month without a day, a year without a month. */
-function unitOf({ start, end }: ParsedResult): 'month' | 'year' | undefined {
-  if (end || (['day', 'weekday', 'hour'] as const).some((part) => start.isCertain(part))) return undefined;
-  if (start.isCertain('month')) return 'month';
-  return start.isCertain('year') ? 'year' : undefined;
+/** The unit that a time names whole: a month without a day, a year without a month. "In two months" is a day. */
+function unitOf(one: ParsedResult): 'month' | 'year' | undefined {
+  const has = (part: 'day' | 'weekday' | 'hour' | 'month' | 'year') => one.start.isCertain(part);
+  if (one.end || one.tags().has('result/relativeDate') || has('day') || has('weekday') || has('hour')) return undefined;
+  if (has('month')) return 'month';
+  return has('year') ? 'year' : undefined;
 }
 
 async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
