@@ -83,7 +83,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
     const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
     const kept = readingSchema.safeParse(await (await store.get()).recall(scope, key));
     const { usage: before, weights, likeliest } = kept.data ?? { usage: noUsage(), weights: {}, likeliest: {} };
-    const tokenize = await tokenizer();
+    const { tokenize, detokenize } = await tokenizer();
     let reader: TokenReader | undefined;
     let isChanged = false;
     if (kept.success) remembered.add(request);
@@ -103,6 +103,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
     };
     return {
       tokenize,
+      detokenize,
       usage,
       async weigh(path, candidates) {
         const found = await find(weights, hashOf([path, candidates]), async (one) =>
@@ -130,12 +131,15 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
 }
 
 /** The model's tokenizer for cached readings; the first use opens its reader. */
-function createTokenizer(model: Model): () => Promise<TokenReader['tokenize']> {
-  return createOpening(async (): Promise<TokenReader['tokenize']> => {
+function createTokenizer(model: Model): () => Promise<Pick<TokenReader, 'tokenize' | 'detokenize'>> {
+  return createOpening(async (): Promise<Pick<TokenReader, 'tokenize' | 'detokenize'>> => {
     // Tokenizing needs no prompt of its own.
     const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
     await reader?.close();
-    return (text) => reader?.tokenize(text) ?? [];
+    return {
+      tokenize: (text) => reader?.tokenize(text) ?? [],
+      detokenize: (tokens) => reader?.detokenize(tokens) ?? '',
+    };
   }).get;
 }
 

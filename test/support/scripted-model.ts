@@ -151,6 +151,7 @@ function createScriptedReader(
   const tokenize = (text: string) => (script.tokenizeBy === 'character' ? [...text].flatMap(piecesOf) : piecesOf(text));
   return {
     tokenize,
+    detokenize: (tokens) => tokens.join(''),
     async weigh(path, candidates) {
       throwIfCancelled(request.signal);
       usage.calls += 1;

@@ -79,6 +79,8 @@ export interface LikelyToken {
 export interface TokenReader {
   /** The tokens of a text inside the answer. */
   tokenize(text: string): Token[];
+  /** The text of tokens in a row. A character may take several; an incomplete one is U+FFFD. */
+  detokenize(tokens: readonly Token[]): string;
   /**
    * Natural-log weights of `candidates` as the token after prompt, opening and `path`, in their order.
    * Comparable with each other within one call; no normalisation is promised.
@@ -230,6 +232,7 @@ export function watchModel(
         });
       return {
         tokenize: (text) => reader.tokenize(text),
+        detokenize: (tokens) => reader.detokenize(tokens),
         usage: () => reader.usage(),
         weigh: (path, candidates) => watched(reader.weigh(path, candidates)),
         likeliest: (path, count) => watched(reader.likeliest(path, count)),

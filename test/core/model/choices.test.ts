@@ -93,6 +93,7 @@ function readerOf(weights: Readonly<Record<string, number>>): TokenReader {
     closings.includes(text) ? [tokenOf(text)] : [...text].map((character) => character.charCodeAt(0));
   return {
     tokenize,
+    detokenize: (tokens) => tokens.map(textOf).join(''),
     weigh: async (_path, candidates) => candidates.map((token) => Math.log(weights[textOf(token)] ?? 1e-12)),
     likeliest: async () => [],
     usage: () => ({ calls: 0, read: 0, cached: 0, written: 0 }),

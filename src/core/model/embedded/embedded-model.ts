@@ -175,6 +175,7 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
   };
   return {
     tokenize: (text) => model.tokenize(text, false),
+    detokenize: (tokens) => model.detokenize(tokens.map((token) => token as Token)),
     usage: () => ({ ...usage }),
     async weigh(path, candidates) {
       const { logits } = await read(path, candidates);

@@ -46,6 +46,7 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
     await next([]);
     return {
       tokenize: piecesOf,
+      detokenize: (tokens) => tokens.join(''),
       weigh: async (path, candidates) => weighPieces(candidates.map(String), await next(path)),
       likeliest: async (path, count) => (await next(path)).slice(0, count),
       usage: () => ({ ...usage }),

@@ -12,9 +12,9 @@ import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
 import { NULL, type OptionalValue, removeNotGiven } from './given.js';
 import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choicesFor, isList, type Option, referencesFor, type TakenWords } from './options.js';
+import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
-import { isClosed, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
+import { isClosed, isList, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
 
 export const OPENING = '{';
 
@@ -85,13 +85,6 @@ export async function decideArguments(
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
       return { arguments: value, from, missing, probability, taken };
   }
-}
-
-function canTake(place: Place, words: readonly string[], context: ChoiceContext): boolean {
-  const schema = plainSchema(place.schema, context.root);
-  if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
-  const taking = choicesFor({ ...place, schema }, context).map(({ candidate }) => candidate);
-  return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
@@ -261,10 +254,15 @@ async function writeChoice(
   const options = choicesFor(place, writing);
   const canCompose = isFree && !writing.context.handles.has(place.name);
   const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
+  const asked = writing.optional.length;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
-  if (own && 'candidate' in own) return writeBest(place, [own], writing);
-  return own ? { ...own, value: own.text, from: 'composed' } : writeBest(place, options, writing);
+  if (own) return { ...own, value: own.text, from: 'composed' };
+  const found = await writeBest(place, options, writing);
+  const optional = writing.optional[asked];
+  const choice = options.find(({ candidate }) => candidate.from === 'enum' && candidate.value === found?.value);
+  if (optional && found && choice) optional.closed = { choice, probability: (1 - optional.unsaid) * found.probability };
+  return found;
 }
 
 async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {

@@ -9,7 +9,7 @@ import type { Written } from '../write.js';
 import { chooseTools } from './choose-tools.js';
 import { COUNTS, joinAsksOfOneCall } from './count-calls.js';
 import { createJsonWriter } from './json-writer.js';
-import { createRead, createReadUnasked, type DecideParts, type Read } from './read.js';
+import { createRead, createReadUnasked, type DecideParts, type Deciding, type Read } from './read.js';
 import { decideSteps } from './steps.js';
 
 /**
@@ -25,10 +25,10 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const read = createRead(parts);
   const readUnasked = createReadUnasked(parts, read);
   const earlier = (request.history ?? []).map(({ content }) => content);
-  const asks = await readAsks(message, { context, read, earlier });
+  const { asks, isSure } = await readAsks(message, { context, read, earlier });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const deciding = { tools, message, read, readUnasked, ...parts };
-  const chosen = await joinAsksOfOneCall(await chooseTools(asks, deciding), deciding);
+  const chosen = await chooseForAll(asks, isSure, deciding);
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({
       ask,
@@ -39,15 +39,31 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   return decideSteps(chosen, deciding);
 }
 
+/** Asks that are in doubt count only if each has a tool and the tools differ; else the message is one ask. */
+async function chooseForAll(asks: readonly string[], isSure: boolean, deciding: Deciding) {
+  const chosen = await chooseTools(asks, deciding);
+  const tools = new Set(chosen.map(({ tool }) => tool));
+  if (isSure || (tools.size > 1 && !tools.has(undefined))) return joinAsksOfOneCall(chosen, deciding);
+  deciding.trace.add('planning', 'the asks come to one', { asks });
+  return chooseTools([deciding.message], deciding);
+}
+
 const OPENING = '{"count": ';
 const MAX_ASKS = 24;
 const MAX_ASK_TOKENS = 80;
 /**
- * From this probability of "one thing" on, the message itself is the ask. The model's list decides on any higher number. Of 22
- * development requests of NESTFUL, those that name several things (17) have at most 0.58, except one with 0.71; those that
- * name one (5) have 0.91 and more, except one with 0.57 (`test/bench/plans.mjs --set nestful-given --half learn`).
+ * From the probability `single` of "one thing" on, the message itself is the ask; the model's list decides on any higher
+ * number. From `doubted` on, the list is in doubt. Of 119 development requests without things to be kept, 66 name several
+ * things: 39 of these lie below 0.7 and 60 below 0.85, of the others 2 and 5. Of 29 with things to be kept, which ask for
+ * one, 4 and 10 do; two calls of one tool are the mistake there.
  */
-const SINGLE = 0.7;
+const PROBABILITY = { doubted: 0.7, single: 0.85 };
+
+interface Asks {
+  readonly asks: readonly string[];
+  /** Whether the model is sure of their number. */
+  readonly isSure: boolean;
+}
 
 /**
  * One reading counts the asks; the model writes them out only if they are several or need the history.
@@ -58,13 +74,14 @@ const SINGLE = 0.7;
 function readAsks(
   message: string,
   { context, earlier, read }: { context: string; earlier: readonly string[]; read: Read },
-): Promise<string[]> {
+): Promise<Asks> {
   return read('split-asks', { context, message }, OPENING, async (open) => {
     const writer = createJsonWriter(open);
     const ranked = await writer.rank(COUNTS, COUNTS.length);
-    const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
+    const one = ranked.find(({ name }) => name === '1')?.probability ?? 0;
     // "And tomorrow?" is complete only with the earlier messages.
-    if (isSingle && earlier.length === 0) return [message];
+    const isSingle = one >= (earlier.length === 0 ? PROBABILITY.single : PROBABILITY.doubted);
+    if (isSingle && earlier.length === 0) return { asks: [message], isSure: true };
     const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
@@ -76,7 +93,8 @@ function readAsks(
       writer.force('", "');
     }
     const separate = separateOf(asks, earlier);
-    return separate.length > 1 || (earlier.length > 0 && separate.length > 0) ? separate : [message];
+    const isSplit = separate.length > 1 || (earlier.length > 0 && separate.length > 0);
+    return { asks: isSplit ? separate : [message], isSure: !isSplit || isSingle || one < PROBABILITY.doubted };
   });
 }
 

@@ -12,6 +12,11 @@ export const NULL: Choice = { text: 'null', ends: 'plain' };
  * the request did not give; at 5 three of these are right (`test/bench/plans.mjs --set hydrology --half measure`).
  */
 const GIVEN = 5;
+/**
+ * A value of a closed list or a boolean stays if its own odds are this many times those under an empty request. That keeps 56
+ * of 61 such values that development requests give, and 4 of 34 that they do not; the odds against `null` keep 53 and 5.
+ */
+const VALUE_GIVEN = 10;
 /** Keeps odds finite if a probability is 0 or 1. */
 const SMOOTHING = 0.001;
 
@@ -21,14 +26,19 @@ export interface OptionalValue {
   readonly beginnings: readonly Choice[];
   /** Probability of `null`, between 0 and 1. */
   readonly unsaid: number;
+  /** The chosen value of a closed list, with its probability among the beginnings and `null`. */
+  closed?: { readonly choice: Choice; readonly probability: number };
   leaveOut(): void;
 }
 
 export async function removeNotGiven(optional: readonly OptionalValue[], open: Open): Promise<void> {
-  const odds = (unsaid: number) => (1 - unsaid + SMOOTHING) / (unsaid + SMOOTHING);
-  for (const { mark, beginnings, unsaid, leaveOut } of optional) {
-    const unasked = await createJsonWriter(open, mark).probabilityOf(NULL, [...beginnings, NULL]);
-    if (odds(unsaid) < GIVEN * odds(unasked)) leaveOut();
+  const odds = (probability: number) => (probability + SMOOTHING) / (1 - probability + SMOOTHING);
+  for (const { mark, beginnings, unsaid, closed, leaveOut } of optional) {
+    const unasked = await createJsonWriter(open, mark).probabilityOf(closed?.choice ?? NULL, [...beginnings, NULL]);
+    const isGiven = closed
+      ? odds(closed.probability) >= VALUE_GIVEN * odds(unasked)
+      : odds(1 - unsaid) >= GIVEN * odds(1 - unasked);
+    if (!isGiven) leaveOut();
   }
 }
 

@@ -65,10 +65,6 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
-    /** Whether the vocabulary has the character as one token. */
-    async isWhole(character: string): Promise<boolean> {
-      return (await open()).tokenize(character).length === 1;
-    },
     /** The likeliest next tokens after `text`, without a constraint. It writes nothing. */
     async likeliest(count: number, text: string) {
       const reader = await open();
@@ -80,23 +76,25 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const reader = await open();
       path.push(...reader.tokenize(pending));
       pending = '';
+      const start = path.length;
       let text = '';
       let after = '';
       let probability = 1;
-      for (let written = 0; written < maxTokens; written++) {
+      while (path.length < start + maxTokens) {
         const [next] = await reader.likeliest(path, 1);
         if (!next || next.text === '') break;
         probability = Math.min(probability, next.probability);
-        const end = closingQuote(text + next.text);
+        const longer = reader.detokenize([...path.slice(start), next.token]);
+        const end = closingQuote(longer);
         if (end !== undefined) {
-          const rest = (text + next.text).slice(0, end);
-          after = (text + next.text).slice(end + 1);
-          path.push(...reader.tokenize(rest.slice(text.length)));
-          text = rest;
+          const rest = longer.slice(text.length, end);
+          after = longer.slice(end + 1);
+          path.push(...reader.tokenize(rest));
+          text += rest;
           break;
         }
         path.push(next.token);
-        text += next.text;
+        text = longer;
       }
       return { text: unescaped(text), probability, after };
     },
@@ -129,16 +127,18 @@ const LIKELY = 50;
  * Writes a text in the model's own words if its likeliest beginning is no copy of the request. A text that proves to be part
  * of the request, such as `petit@hill.org` of `l.petit@hill.org`, is discarded.
  *
- * @returns the text, which is then written; or, with nothing written, the option that the model misspelt, or undefined if
- * the model means one of the options
+ * @returns the text, which is then written; or undefined, with nothing written, if the model means one of the options
  */
-export async function writeOwnWords<Known extends Choice>(
+export async function writeOwnWords(
   schema: JsonSchema,
-  options: readonly Known[],
+  options: readonly Choice[],
   { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
-): Promise<{ text: string; probability: number } | Known | undefined> {
-  const isCopy = (inner: string) =>
-    options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
+): Promise<{ text: string; probability: number } | undefined> {
+  // A part of a character counts as a copy: the model writes 深 for 淇, which the vocabulary lacks, if it is free to.
+  const isCopy = (token: string) => {
+    const inner = token.replace(/\uFFFD+$/u, '');
+    return options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
+  };
   // Punctuation may share a token with the quotation mark: `"/`, `"${`.
   const [opening] = await writer.likeliest(1, '');
   const inner = opening?.text.trimStart().slice(1) ?? '';
@@ -150,34 +150,11 @@ export async function writeOwnWords<Known extends Choice>(
   const mark = writer.mark();
   writer.force('"');
   const { text, probability } = await writer.writeText(MAX_TOKENS);
-  const misread = await misreadOf(text, options, writer);
-  if (misread) {
-    writer.back(mark);
-    return misread;
-  }
   const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
   if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
     writer.force('"');
     return { text, probability };
   }
   writer.back(mark);
-  return undefined;
-}
-
-/** The option that differs from the text only in characters that the vocabulary lacks: a small model writes 深 for 淇. */
-async function misreadOf<Known extends Choice>(
-  text: string,
-  options: readonly Known[],
-  { isWhole }: JsonWriter,
-): Promise<Known | undefined> {
-  const written = [...text];
-  const lacking = new Map<string, boolean>();
-  for (const option of options) {
-    const said = [...option.text.slice(1)];
-    const others = said.filter((character, place) => character !== written[place]);
-    if (said.length !== written.length || others.length === 0 || others.length === said.length) continue;
-    for (const character of others) if (!lacking.has(character)) lacking.set(character, !(await isWhole(character)));
-    if (others.every((character) => lacking.get(character))) return option;
-  }
   return undefined;
 }

@@ -59,12 +59,30 @@ export async function awaitedArguments(
 
 /** Tools whose results may provide a required identifier that the request lacks. */
 export function producersOf(tool: Tool, { view, request }: { view: View; request: Request }): ReadonlySet<Tool> {
-  const graph = producerGraph(view);
-  const missing = graph
-    .argumentsOf(tool)
-    .filter((argument) => argument.isRequired && argument.isIdentifier && !isGiven(argument, request));
-  const provisions = missing.flatMap(({ name }) => graph.provisionsFor(tool, name));
+  const missing = missingIdentifiers(tool, { view, request });
+  const provisions = missing.flatMap(({ name }) => producerGraph(view).provisionsFor(tool, name));
   return new Set(provisions.flatMap(({ producer, score }) => (score >= MIN_SCORE ? [producer] : [])));
+}
+
+/** Required identifiers of a tool that the request does not give. */
+function missingIdentifiers(tool: Tool, { view, request }: { view: View; request: Request }): Argument[] {
+  const isMissing = (argument: Argument) => argument.isRequired && argument.isIdentifier && !isGiven(argument, request);
+  return producerGraph(view).argumentsOf(tool).filter(isMissing);
+}
+
+/**
+ * The first of the likely tools that can provide the argument, else the best of the graph. A likely tool that first needs an
+ * identifier itself comes behind one of the graph that needs none.
+ */
+export function chooseProvision(
+  provisions: readonly Provision[],
+  likely: readonly Tool[],
+  parts: { view: View; request: Request },
+): Provision | undefined {
+  const [best] = provisions;
+  const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;
+  const found = likely.flatMap((tool) => provisions.find(({ producer }) => producer === tool) ?? []);
+  return found.find((one) => isReady(one) || (best && !isReady(best))) ?? best;
 }
 
 /** The text that counts as given: the message, the ask, which may add words of the history, and the history. */

@@ -1,14 +1,17 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
-import { isObject, typesOf } from '../../catalog/schema/json.js';
+import { isObject } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import { ATOM } from '../numbers.js';
+import { formOf } from '../times.js';
 import {
   type Candidate,
   candidatesFor,
   isDuration,
   isNumber,
+  isText,
+  type Place,
   type PlainPlace,
   plainSchema,
   type SourceContext,
@@ -50,6 +53,14 @@ export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceCont
   });
 }
 
+/** Whether some of the words are a value for the place. */
+export function canTake(place: Place, words: readonly string[], context: ChoiceContext): boolean {
+  const schema = plainSchema(place.schema, context.root);
+  if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
+  const taking = choicesFor({ ...place, schema }, context).map(({ candidate }) => candidate);
+  return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
+}
+
 /** A string stays open: the trie counts all tokens that can end it. */
 function choiceOf(value: unknown): Choice {
   const json = JSON.stringify(value);
@@ -70,34 +81,12 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
   const isFresh = ({ said, from, value }: Candidate) =>
     said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
   const gone = place.required ? [...taken.keys()] : [...taken.keys(), ...context.said.times.map(({ text }) => text)];
-  const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
+  const spans = spansOf(context.texts, gone);
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
   // An optional identifier needs a word of its form in the request.
-  if (!place.required && context.handles.get(place.name) === false) return [];
+  if (!place.required && context.handles.get(place.name)?.length === 0) return [];
   if (!place.required || fresh.length > 0) return fresh;
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
-}
-
-/** Cuts one occurrence of each of the words out of a text, preferably one of the same case. */
-function withoutWords(text: string, words: readonly string[]): string[] {
-  return words.reduce<string[]>(
-    (parts, word) => cutFrom(parts, word) ?? cutFrom(parts, word, folding) ?? parts,
-    [text],
-  );
-}
-
-const folding = (text: string) => text.toLowerCase();
-
-function cutFrom(parts: readonly string[], word: string, form = (text: string) => text): string[] | undefined {
-  for (const [place, part] of parts.entries()) {
-    const start = form(part).indexOf(form(word));
-    if (start >= 0) return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
-  }
-  return undefined;
-}
-
-export function isList(schema: JsonSchema): boolean {
-  return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
 }
 
 /** Longer runs of words are not candidates. */
@@ -112,31 +101,75 @@ const MAX_SPANS = 4000;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /**
- * The runs of words of the texts and what stands in quotation marks, each once.
+ * The runs of words of the texts, the parts of a path, and what stands in quotation marks, each once.
  *
+ * @param gone words that are no part of a run: one occurrence of each in each text, preferably of the same case
  * @example spansOf(['rain in Rome']) // ['rain', 'rain in', 'rain in Rome', 'in', 'in Rome', 'Rome']
  */
-export function spansOf(texts: readonly string[]): string[] {
+export function spansOf(texts: readonly string[], gone: readonly string[] = []): string[] {
   const spans = new Set<string>();
   for (const whole of texts) {
     const text = whole.slice(0, MAX_CHARACTERS);
-    for (const [, , ...inner] of text.matchAll(QUOTED)) spans.add(inner.find(Boolean)?.trim() ?? '');
+    const taken = placesOf(gone, text);
+    const isFree = (run: Bound) => !taken.some((one) => areOverlapping(one, run));
+    const add = (run: Bound) => isFree(run) && spans.size < MAX_SPANS && spans.add(text.slice(run.start, run.end));
+    for (const quoted of quotedIn(text)) add(quoted);
+    for (const part of pathPartsIn(text)) add(part);
     const bounds = boundsOf(text);
     const longest = bounds.length <= SHORT_MESSAGE ? bounds.length : MAX_WORDS;
-    for (const [place, { start }] of bounds.entries()) {
-      for (let count = 0; count < longest && spans.size < MAX_SPANS; count++) {
-        const last = bounds[place + count];
-        if (!last) break;
-        spans.add(text.slice(start, last.end));
-      }
-    }
+    for (const [place, { start }] of bounds.entries())
+      for (const { end } of bounds.slice(place, place + longest)) if (!add({ start, end })) break;
   }
   return [...spans];
+}
+
+/** One place of each of the words, none within that of another. */
+function placesOf(words: readonly string[], text: string): Bound[] {
+  const places: Bound[] = [];
+  const forms = [(part: string) => part, (part: string) => part.toLowerCase()];
+  for (const word of words) {
+    const found = forms.flatMap((form) => occurrencesOf(form(word), form(text)));
+    const place = found.find((one) => !places.some((other) => areOverlapping(one, other)));
+    if (place) places.push(place);
+  }
+  return places;
+}
+
+function occurrencesOf(word: string, text: string): Bound[] {
+  const found: Bound[] = [];
+  for (let start = text.indexOf(word); start >= 0 && word !== ''; start = text.indexOf(word, start + word.length))
+    found.push({ start, end: start + word.length });
+  return found;
+}
+
+function areOverlapping(one: Bound, other: Bound): boolean {
+  return one.start < other.end && other.start < one.end;
 }
 
 /** Text in quotation marks, whatever marks it begins and ends with: `[3, 1].at(-1)`. */
 const QUOTED =
   /([`"])(.{1,400}?)\1|(?<![\p{L}\p{N}])'(.{1,400}?)'(?![\p{L}\p{N}])|\p{Pi}(.{1,400}?)\p{Pf}|„(.{1,400}?)[“”]|「(.{1,400}?)」/gu;
+
+function quotedIn(text: string): Bound[] {
+  return [...text.matchAll(QUOTED)].flatMap((match) => {
+    const inner = match.slice(2).find(Boolean)?.trim() ?? '';
+    const start = text.indexOf(inner, match.index + 1);
+    return inner === '' ? [] : [{ start, end: start + inner.length }];
+  });
+}
+
+/** Most parts of a path whose runs are candidates. */
+const MAX_PARTS = 8;
+
+/** The runs of parts within a path: `acme` and `billing` of `acme/billing`. */
+function pathPartsIn(text: string): Bound[] {
+  return [...text.matchAll(ATOM)].flatMap(({ 0: atom, index }) => {
+    const parts = [...atom.matchAll(/[^/:]+/gu)].slice(0, MAX_PARTS);
+    const bounds = parts.map((part) => ({ start: index + part.index, end: index + part.index + part[0].length }));
+    if (bounds.length < 2) return [];
+    return bounds.flatMap(({ start }, place) => bounds.slice(place).map(({ end }) => ({ start, end })));
+  });
+}
 
 interface Bound {
   readonly start: number;

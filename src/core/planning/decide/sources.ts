@@ -26,8 +26,8 @@ export interface SourceContext {
   readonly earlier: readonly string[];
   /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Names of identifier arguments, and whether the request holds a word of their form; the model never composes these. */
-  readonly handles: ReadonlyMap<string, boolean>;
+  /** Identifier arguments, with the words of the request that have their form; the model never composes these. */
+  readonly handles: ReadonlyMap<string, readonly string[]>;
   readonly timeZone: string | undefined;
 }
 
@@ -72,9 +72,12 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
+const request: Source = ({ name, schema, required }, { said, spans, earlier, handles }) => {
   if (!isNumber(schema)) {
     const isFree = isText(schema) && formOf(schema) === undefined;
+    const given = handles.get(name)?.filter((word) => spans.includes(word)) ?? [];
+    // It is `1204455` of "task 1204455"; but a path may have more words than one.
+    if (isFree && given.length > 0 && !given.some((word) => /[/\\.]/u.test(word))) return values('request', given);
     return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
   // If the argument takes a duration and the request names one, plain numbers are no candidates.
@@ -106,6 +109,10 @@ export function isClosed(schema: JsonSchema): boolean {
 export function isText(schema: JsonSchema): boolean {
   const types = typesOf(schema);
   return types.includes('string') || types.length === 0;
+}
+
+export function isList(schema: JsonSchema): boolean {
+  return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
 }
 
 export function isNumber(schema: JsonSchema): boolean {

@@ -1,5 +1,5 @@
 /** Turns the tools of the asks into the steps of a plan: producers before consumers, arguments, the check. */
-import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { givenWords, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
@@ -16,7 +16,7 @@ import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
 import { isNumberIdentifier, withWantedItems } from './given.js';
-import { awaitedArguments, canProvide, saidIn } from './needs.js';
+import { awaitedArguments, canProvide, chooseProvision, saidIn } from './needs.js';
 import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid, type Said } from './said.js';
@@ -86,9 +86,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       // Among several results the model chooses, as among all choices that fit.
       if (known.length > 1) continue;
       const [found] = known;
-      const likely = about.likely.find((one) => provisions.some(({ producer }) => producer === one));
-      const wanted = found?.tool ?? likely ?? provisions[0]?.producer;
-      const provision = provisions.find(({ producer }) => producer === wanted);
+      const provision = found
+        ? provisions.find(({ producer }) => producer === found.tool)
+        : chooseProvision(provisions, about.likely, parts);
       if (!provision) continue;
       const next = { ...about, depth: about.depth + 1, serves: { tool, argument } };
       const id = found?.id ?? (await addStep(provision.producer, next));
@@ -193,7 +193,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       texts: [...new Set([message, ...entities, parts.message])],
       earlier,
       handles: new Map(
-        handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),
+        handles.map((one) => [one.name, givenWords(one, { ...request, message: saidIn(request, message) })]),
       ),
       timeZone: request.timeZone,
     };

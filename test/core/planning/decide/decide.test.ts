@@ -162,6 +162,35 @@ describe('what is asked for', () => {
     if (count === 1) expect(result).toMatchObject({ steps: [{ purpose: message }] });
   });
 
+  it.each([
+    ['several where each has a tool of its own', 'write_note', ['weather', 'write_note']],
+    ['one where one tool does all', 'weather', ['weather']],
+    ['one where no tool does a part', 'none', ['weather']],
+  ])('that is in doubt is %s', async (_, second, expected) => {
+    const message = 'Weather in Oslo and put it down';
+    const parts = ['weather in Oslo', 'put it down'];
+    const several = `${chooses(parts[0] ?? '', 'weather')}, {"do": ${chooses(parts[1] ?? '', second)}]}`;
+    const { result } = await decide(
+      [weather, note],
+      { message },
+      {
+        asks: { '1}': 0.8, [`2, "asks": [${parts.map((part) => JSON.stringify(part)).join(', ')}]}`]: 0.2 },
+        tool: (of) => {
+          if (of === message) return { [several]: 0.5, [chooses(message, 'weather')]: 0.5 };
+          return chooses(of, of === parts[1] ? second : 'weather');
+        },
+        fits: {
+          write_note: second === 'write_note' ? 'yes"}' : 'no"}',
+          weather: (of) => (of === parts[1] ? 'no"}' : 'yes"}'),
+        },
+        calls: '2}',
+        arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+      },
+    );
+    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+    if (expected.length === 1) expect(result).toMatchObject({ steps: [{ purpose: message }], unserved: [] });
+  });
+
   it('is done again behind an effect, and is not lost where there are many', async () => {
     const list = makeTool('list_files', { description: 'Lists.' });
     const remove = makeTool('remove_file', { risk: 'high', inputSchema: needing('path') });
@@ -484,6 +513,26 @@ describe('steps on the way', () => {
     };
     expect(await steps({ 'yes"}': 0.8, 'no"}': 0.2 })).toEqual(['draft_notice', 'send_notice']);
     expect(await steps('no"}')).toEqual(['list_notices', 'send_notice']);
+  });
+
+  it('do not come from a tool that may do what is asked for, where it needs an identifier first', async () => {
+    const rooms = makeTool('list_rooms', { inputSchema: needing('name'), outputSchema: returning('room_id') });
+    const booking = makeTool('get_booking', {
+      inputSchema: needing('booking_id'),
+      outputSchema: returning('room_id'),
+    });
+    const book = makeTool('book_room', { risk: 'medium', inputSchema: needing('room_id') });
+    const message = 'Book the room Aalto';
+    const { result } = await decide(
+      [booking, rooms, book],
+      { message },
+      {
+        tool: single(message, 'book_room', { [chooses(message, 'get_booking')]: 0.6 }),
+        fits: { get_booking: { 'yes"}': 0.6, 'no"}': 0.4 }, list_rooms: 'no"}' },
+        arguments: { list_rooms: '"name": "Aalto"}', book_room: '"room_id": "${s1.room_id}"}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ tool: 'list_rooms' }, { tool: 'book_room' }] });
   });
 
   it('are chosen by the model where several were asked for', async () => {
@@ -813,6 +862,14 @@ describe('an argument', () => {
     expect(result).toMatchObject({
       steps: [{ arguments: { body: 'All the best to you' }, from: { body: 'composed' } }],
     });
+  });
+
+  it('that is an identifier is one word of the request, without the name of its kind', async () => {
+    const { result } = await fill(weigh, 'Weigh the parcel 7AX204', {
+      '"parcel_id": "parcel 7AX204"}': 0.9,
+      '"parcel_id": "7AX204"}': 0.1,
+    });
+    expect(result).toMatchObject({ steps: [{ arguments: { parcel_id: '7AX204' } }] });
   });
 
   it('that is an identifier is never composed', async () => {

@@ -1,5 +1,6 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from '@jest/globals';
+import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { createJsonWriter, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { spansOf } from '../../../../src/core/planning/decide/options.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
@@ -58,6 +59,19 @@ it.each([
   expect(spansOf([message])).toContain(value);
 });
 
+it('the parts of a path are values', () => {
+  const spans = spansOf(['Merge acme/billing now']);
+  for (const part of ['acme', 'billing', 'acme/billing', 'Merge acme/billing']) expect(spans).toContain(part);
+  expect(spans).not.toContain('Merge acme');
+});
+
+it('words that are gone leave the others as they are, also what stands in quotation marks', () => {
+  const spans = spansOf(['swap "a 80;" for "b 90;" in acme/Acme'], ['a 80;', 'acme']);
+  for (const left of ['swap', 'for', 'b 90;', 'Acme']) expect(spans).toContain(left);
+  for (const gone of ['a 80;', '80', 'swap "a', 'acme', 'acme/Acme', 'for "b 90;" in acme'])
+    expect(spans).not.toContain(gone);
+});
+
 it('JSON is written by choices and by own words, up to the mark that ends them', async () => {
   const model = createScriptedModel({
     readers: () => ({ probabilities: answering('"say": "a \\"b\\" c", "n": 12}') }),
@@ -75,32 +89,42 @@ it('JSON is written by choices and by own words, up to the mark that ends them',
   model.assertDone();
 });
 
+/** A model whose tokens are single bytes and which writes the text. */
+function byteReader(text: string) {
+  const bytesOf = (part: string) => [...new TextEncoder().encode(part)];
+  const textOf = (bytes: readonly number[]) => new TextDecoder().decode(Uint8Array.from(bytes));
+  return {
+    tokenize: (part: string) => bytesOf(part),
+    detokenize: (tokens: readonly Token[]) => textOf(tokens.map(Number)),
+    weigh: async () => [],
+    likeliest: async (path: readonly Token[]) => {
+      const next = bytesOf(text).slice(path.length, path.length + 1);
+      return next.map((token) => ({ token, text: textOf([token]), probability: 1 }));
+    },
+    usage: noUsage,
+    close: async () => {},
+  };
+}
+
+it('own words keep characters of several tokens', async () => {
+  const writer = createJsonWriter(async () => byteReader('"say": "ここ3日間の一覧と😀", "n": 1}'));
+  writer.force('"say": "');
+  expect(await writer.writeText(80)).toMatchObject({ text: 'ここ3日間の一覧と😀', after: '' });
+});
+
 it.each([
-  ['深河', ['淇', '淇河', '淇河上'], '"淇河'],
-  ['深河', ['卫河'], undefined],
-  ['深', ['淇'], undefined],
-  ['a note', ['淇河', 'b note'], undefined],
-])(
-  '%s of the model is the word of %j that it misread, where its vocabulary lacks the characters',
-  async (own, said, meant) => {
-    const model = createScriptedModel({ readers: () => ({ probabilities: answering(`"value": "${own}"}`) }) });
-    const reader = await model.openReader?.({
-      prompt: { system: '', user: '' },
-      opening: '{',
-      stage: 'planning',
-      signal: undefined,
-    });
-    if (!reader) throw new Error('no reader');
-    const parts = (text: string) => [...text].flatMap((character) => (character === '淇' ? ['淇', ''] : [character]));
-    const writer = createJsonWriter(async () => ({ ...reader, tokenize: parts }));
-    writer.force('"value": ');
-    const options = said.map((text) => ({ text: JSON.stringify(text).slice(0, -1), ends: 'string' as const }));
-    const context = { texts: said };
-    const found = await writeOwnWords({ type: 'string' }, options, { writer, context });
-    expect(found).toMatchObject(meant === undefined ? { text: own } : { text: meant });
-    await reader.close();
-  },
-);
+  ['the model begins with a part of a character', '深河', undefined],
+  ['the model copies', '淇河', undefined],
+  ['the model writes something else', 'a note', { text: 'a note' }],
+])('words of the request are chosen, not written, where %s', async (_, own, expected) => {
+  const writer = createJsonWriter(async () => byteReader(`"value": "${own}"}`));
+  writer.force('"value": ');
+  const found = await writeOwnWords({ type: 'string' }, [{ text: '"淇河', ends: 'string' }], {
+    writer,
+    context: { texts: ['淇河'] },
+  });
+  expect(found && { text: found.text }).toEqual(expected);
+});
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
   const spans = ['ab', `${'a'.repeat(60)}!`];
