@@ -39,11 +39,15 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   return decideSteps(chosen, deciding);
 }
 
-/** Asks that are in doubt count only if each has a tool and the tools differ; else the message is one ask. */
+/** From this probability on, a tool confirms an ask that is in doubt. */
+const CONFIRMS = 0.5;
+
+/** Asks that are in doubt count only if a tool confirms each and the tools differ; else the message is one ask. */
 async function chooseForAll(asks: readonly string[], isSure: boolean, deciding: Deciding) {
   const chosen = await chooseTools(asks, deciding);
+  const isConfirmed = chosen.every(({ tool, probability }) => tool && probability >= CONFIRMS);
   const tools = new Set(chosen.map(({ tool }) => tool));
-  if (isSure || (tools.size > 1 && !tools.has(undefined))) return joinAsksOfOneCall(chosen, deciding);
+  if (isSure || (isConfirmed && tools.size > 1)) return joinAsksOfOneCall(chosen, deciding);
   deciding.trace.add('planning', 'the asks come to one', { asks });
   return chooseTools([deciding.message], deciding);
 }

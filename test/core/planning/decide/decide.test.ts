@@ -163,27 +163,30 @@ describe('what is asked for', () => {
   });
 
   it.each([
-    ['several where each has a tool of its own', 'write_note', ['weather', 'write_note']],
-    ['one where one tool does all', 'weather', ['weather']],
-    ['one where no tool does a part', 'none', ['weather']],
-  ])('that is in doubt is %s', async (_, second, expected) => {
+    ['several where each has a tool of its own', ['write_note'], ['weather', 'write_note']],
+    ['one where one tool does all', ['weather'], ['weather']],
+    ['one where no tool does a part', ['none'], ['weather']],
+    ['one where two tools may do a part', ['keep_note', 'write_note'], ['weather']],
+  ])('that is in doubt is %s', async (_, seconds, expected) => {
     const message = 'Weather in Oslo and put it down';
-    const parts = ['weather in Oslo', 'put it down'];
-    const several = `${chooses(parts[0] ?? '', 'weather')}, {"do": ${chooses(parts[1] ?? '', second)}]}`;
+    const [first, last] = ['weather in Oslo', 'put it down'];
+    const evenly = (texts: readonly string[]) => Object.fromEntries(texts.map((one) => [one, 1 / texts.length]));
+    const both = seconds.map((second) => `${chooses(first, 'weather')}, {"do": ${chooses(last, second)}]}`);
+    const fitting = (name: string) => (of: string) => (of === last && seconds.includes(name) ? 'yes"}' : 'no"}');
     const { result } = await decide(
-      [weather, note],
+      [weather, note, makeTool('keep_note')],
       { message },
       {
-        asks: { '1}': 0.8, [`2, "asks": [${parts.map((part) => JSON.stringify(part)).join(', ')}]}`]: 0.2 },
+        asks: { '1}': 0.8, [`2, "asks": ["${first}", "${last}"]}`]: 0.2 },
         tool: (of) => {
-          if (of === message) return { [several]: 0.5, [chooses(message, 'weather')]: 0.5 };
-          return chooses(of, of === parts[1] ? second : 'weather');
+          if (of === message) return evenly([...both, chooses(message, 'weather')]);
+          return of === last ? evenly(seconds.map((second) => chooses(of, second))) : chooses(of, 'weather');
         },
         fits: {
-          write_note: second === 'write_note' ? 'yes"}' : 'no"}',
-          weather: (of) => (of === parts[1] ? 'no"}' : 'yes"}'),
+          write_note: fitting('write_note'),
+          keep_note: fitting('keep_note'),
+          weather: (of) => (of === last ? 'no"}' : 'yes"}'),
         },
-        calls: '2}',
         arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
       },
     );
