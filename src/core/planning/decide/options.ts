@@ -123,16 +123,22 @@ export function spansOf(texts: readonly string[], gone: readonly string[] = []):
   return [...spans];
 }
 
-/** One place of each of the words, none within that of another. */
+/** One place of each of the words, none within that of another; preferably not inside a longer word. */
 function placesOf(words: readonly string[], text: string): Bound[] {
   const places: Bound[] = [];
   const forms = [(part: string) => part, (part: string) => part.toLowerCase()];
   for (const word of words) {
     const found = forms.flatMap((form) => occurrencesOf(form(word), form(text)));
-    const place = found.find((one) => !places.some((other) => areOverlapping(one, other)));
+    const free = found.filter((one) => !places.some((other) => areOverlapping(one, other)));
+    const isWhole = ({ start, end }: Bound) => !isInWord(text[start - 1]) && !isInWord(text[end]);
+    const place = free.find(isWhole) ?? free[0];
     if (place) places.push(place);
   }
   return places;
+}
+
+function isInWord(character = ''): boolean {
+  return /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
 }
 
 function occurrencesOf(word: string, text: string): Bound[] {
