@@ -224,25 +224,18 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   }
 }
 
-/** Whether the request gives the identifier. An empty request may mean any file or folder. */
-export function isGiven(argument: Argument, request: ProducerContext['request']): boolean {
-  if (request.message === '' && PLACES.has(argument.words.at(-1) ?? '')) return true;
-  return givenWords(argument, request).length > 0;
-}
-
-/** The entities with the name of the identifier, and the words of the message that have its form. */
-export function givenWords(argument: Argument, { message, entities = {} }: ProducerContext['request']): string[] {
-  const held = Object.entries(entities).filter(
-    ([name, value]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words),
-  );
+/** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
+export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
+  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
+  if (Object.entries(entities).some(isHeld)) return true;
+  if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
   // Drops the word that the cut splits.
   const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
   const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
-  const said = tokens.flatMap(([, blank, token = ''], place) => {
+  return tokens.some(([, blank, token = ''], place) => {
     const before = tokens[place - 1]?.[2] ?? '';
-    return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument) ? [token] : [];
+    return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);
   });
-  return [...held.map(([, value]) => String(value)), ...said];
 }
 
 interface Token {

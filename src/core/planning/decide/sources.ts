@@ -26,8 +26,8 @@ export interface SourceContext {
   readonly earlier: readonly string[];
   /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Identifier arguments, with the words of the request that have their form; the model never composes these. */
-  readonly handles: ReadonlyMap<string, readonly string[]>;
+  /** Names of identifier arguments, and whether the request holds a word of their form; the model never composes these. */
+  readonly handles: ReadonlyMap<string, boolean>;
   readonly timeZone: string | undefined;
 }
 
@@ -72,12 +72,9 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema, required }, { said, spans, earlier, handles }) => {
+const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
   if (!isNumber(schema)) {
     const isFree = isText(schema) && formOf(schema) === undefined;
-    const given = handles.get(name)?.filter((word) => spans.includes(word)) ?? [];
-    // It is `1204455` of "task 1204455"; but a path may have more words than one.
-    if (isFree && given.length > 0 && !given.some((word) => /[/\\.]/u.test(word))) return values('request', given);
     return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
   // If the argument takes a duration and the request names one, plain numbers are no candidates.

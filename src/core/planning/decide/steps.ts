@@ -1,5 +1,5 @@
 /** Turns the tools of the asks into the steps of a plan: producers before consumers, arguments, the check. */
-import { givenWords, type Provision, producerGraph } from '../../catalog/producers.js';
+import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
@@ -193,7 +193,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       texts: [...new Set([message, ...entities, parts.message])],
       earlier,
       handles: new Map(
-        handles.map((one) => [one.name, givenWords(one, { ...request, message: saidIn(request, message) })]),
+        handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),
       ),
       timeZone: request.timeZone,
     };

@@ -867,14 +867,6 @@ describe('an argument', () => {
     });
   });
 
-  it('that is an identifier is one word of the request, without the name of its kind', async () => {
-    const { result } = await fill(weigh, 'Weigh the parcel 7AX204', {
-      '"parcel_id": "parcel 7AX204"}': 0.9,
-      '"parcel_id": "7AX204"}': 0.1,
-    });
-    expect(result).toMatchObject({ steps: [{ arguments: { parcel_id: '7AX204' } }] });
-  });
-
   it('that is an identifier is never composed', async () => {
     const { result } = await fill(weigh, 'Weigh it', '"parcel_id": "prc-1"}');
     expect(JSON.stringify(result)).not.toContain('prc-1');
