@@ -29,7 +29,7 @@ export async function numbersIn(
   const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
   const finding = findInEach(pieces, (text) => {
     const folded = text.toLowerCase();
-    const taken = times.flatMap((time) => placesOf(time, folded));
+    const taken = times.flatMap((time) => occurrencesOf(time, folded));
     for (const { 0: atom, index } of text.matchAll(ATOM))
       if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
     const isFree = (start: number, length: number) =>
@@ -51,9 +51,9 @@ export async function numbersIn(
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
 }
 
-function placesOf(part: string, text: string): { start: number; end: number }[] {
+export function occurrencesOf(part: string, text: string): { start: number; end: number }[] {
   const places = [];
-  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + part.length))
+  for (let start = text.indexOf(part); start >= 0 && part !== ''; start = text.indexOf(part, start + part.length))
     places.push({ start, end: start + part.length });
   return places;
 }

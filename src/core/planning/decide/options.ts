@@ -3,7 +3,7 @@ import { isObject } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
-import { ATOM } from '../numbers.js';
+import { ATOM, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
 import {
   type Candidate,
@@ -126,9 +126,9 @@ export function spansOf(texts: readonly string[], gone: readonly string[] = []):
 /** One place of each of the words, none within that of another; preferably not inside a longer word. */
 function placesOf(words: readonly string[], text: string): Bound[] {
   const places: Bound[] = [];
-  const forms = [(part: string) => part, (part: string) => part.toLowerCase()];
+  const folded = text.toLowerCase();
   for (const word of words) {
-    const found = forms.flatMap((form) => occurrencesOf(form(word), form(text)));
+    const found = [...occurrencesOf(word, text), ...occurrencesOf(word.toLowerCase(), folded)];
     const free = found.filter((one) => !places.some((other) => areOverlapping(one, other)));
     const isWhole = ({ start, end }: Bound) => !isInWord(text[start - 1]) && !isInWord(text[end]);
     const place = free.find(isWhole) ?? free[0];
@@ -139,13 +139,6 @@ function placesOf(words: readonly string[], text: string): Bound[] {
 
 function isInWord(character = ''): boolean {
   return /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
-}
-
-function occurrencesOf(word: string, text: string): Bound[] {
-  const found: Bound[] = [];
-  for (let start = text.indexOf(word); start >= 0 && word !== ''; start = text.indexOf(word, start + word.length))
-    found.push({ start, end: start + word.length });
-  return found;
 }
 
 function areOverlapping(one: Bound, other: Bound): boolean {
