@@ -23,7 +23,7 @@ const OF_PLANNER = {
   'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
   'check-fit': { system: [], user: ['context', 'message', 'tool'] },
   'count-calls': { system: [], user: ['tool', 'context', 'message'] },
-  'check-item': { system: [], user: ['context', 'message', 'call'] },
+  'sort-values': { system: [], user: ['call', 'context', 'message'] },
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
   /** Asks again where an answer is invalid. */
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },

@@ -10,11 +10,20 @@ import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
-import { NULL, type OptionalValue, removeNotGiven } from './given.js';
+import { NULL, type OptionalValue, removeNotGiven, writesNull } from './given.js';
 import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
-import { isClosed, isList, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
+import {
+  type Candidate,
+  isClosed,
+  isList,
+  isText,
+  type Place,
+  type PlainPlace,
+  plainSchema,
+  type SourceContext,
+} from './sources.js';
 
 export const OPENING = '{';
 
@@ -28,8 +37,8 @@ interface DecidedArguments {
 
 interface Writing extends ChoiceContext {
   readonly writer: JsonWriter;
-  /** Settled references, which are forced. They belong to top-level arguments, never to nested objects. */
-  readonly references: ReadonlyMap<string, unknown>;
+  /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
+  readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
   readonly taken: Map<string, string | undefined>;
   readonly optional: OptionalValue[];
@@ -48,33 +57,28 @@ interface Value {
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 const MAX_FIELD_TOKENS = 12;
-/**
- * Above this probability of `null` an argument is omitted, or the user is asked if it is required: in the gold steps of the
- * development cases, 0.8 loses 3 of 88 required ones. A list ends where its next item is `null` with more than 0.15.
- */
-const NULL_ABOVE = { argument: 0.8, item: 0.15 };
 
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
-/** @param question.references settled arguments, which refer to earlier steps */
+/** @param question.settled references to earlier steps, or the next value of a repeated call */
 export async function decideArguments(
   tool: Tool,
   question: {
     read: ReadPrompt;
     readUnasked: ReadPrompt;
     context: SourceContext;
-    references: ReadonlyMap<string, unknown>;
+    settled: ReadonlyMap<string, Candidate>;
     taken: TakenWords;
   },
 ): Promise<DecidedArguments> {
-  const { read, readUnasked, context, references } = question;
+  const { read, readUnasked, context, settled } = question;
   const root = fittedSchemas(tool).input;
   const notGiven = new Set<string>();
   for (;;) {
     const optional: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
-    const writing = { root, context, references, depth: 0, taken, optional, notGiven, released };
+    const writing = { root, context, settled, depth: 0, taken, optional, notGiven, released };
     const { value, from, missing, probability } = await read((open) =>
       writeObject(root, { ...writing, writer: createJsonWriter(open) }),
     );
@@ -88,10 +92,10 @@ export async function decideArguments(
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, references, optional, taken, notGiven, released, depth } = writing;
+  const { writer, settled, optional, taken, notGiven, released, depth } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const isNeeded = (name: string) => listed.includes(name) || references.has(name);
+  const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
   const names = Object.keys(properties);
   const value: Record<string, unknown> = {};
   const from: Record<string, SourceName> = {};
@@ -103,11 +107,10 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     if (!isNeeded(name) && ((depth === 0 && notGiven.has(name)) || !isPossible(place, writing))) continue;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
-    const settled = references.get(name);
+    const known = settled.get(name);
     const asked = optional.length;
     const before = new Set(taken.keys());
-    const found =
-      settled === undefined ? await writeValue(place, writing) : await writeSettled(place, settled, writing);
+    const found = known === undefined ? await writeValue(place, writing) : await writeSettled(place, known, writing);
     if (found) {
       value[name] = found.value;
       from[name] = found.from;
@@ -117,7 +120,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       if (place.required) missing.push(name);
     }
     const took = [...taken.keys()].filter((words) => !before.has(words));
-    const own = place.required || settled !== undefined ? undefined : optional[asked];
+    const own = place.required || known !== undefined ? undefined : optional[asked];
     if (own)
       own.leaveOut = () => {
         delete value[name];
@@ -131,11 +134,12 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   return { value, from, missing, probability };
 }
 
-async function writeSettled(place: Place, settled: unknown, writing: Writing): Promise<Value> {
+async function writeSettled(place: Place, { value: settled, from, said }: Candidate, writing: Writing): Promise<Value> {
   const [value] = Array.isArray(settled) ? settled : [settled];
   if (!isOpen(value)) {
     writing.writer.force(JSON.stringify(settled));
-    return { value: settled, from: 'step', probability: 1 };
+    if (from !== 'step') writing.taken.set(said ?? String(settled), undefined);
+    return { value: settled, from, probability: 1 };
   }
   if (settled !== value) writing.writer.force('[');
   const schema = plainSchema(place.schema, writing.root);
@@ -170,21 +174,6 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, { ...writing, isFree });
 }
 
-/** Whether the request gives no value for the place; it then writes `null`. */
-async function writesNull(
-  { required }: PlainPlace,
-  beginnings: readonly Choice[],
-  { writer, isItem, optional }: Writing,
-): Promise<boolean> {
-  const unsaid = beginnings.length === 0 ? 1 : await writer.probabilityOf(NULL, [...beginnings, NULL]);
-  if (unsaid > NULL_ABOVE[isItem && !required ? 'item' : 'argument']) {
-    writer.force(NULL.text);
-    return true;
-  }
-  if (!required && !isItem) optional.push({ mark: writer.mark(), beginnings, unsaid, leaveOut: () => {} });
-  return false;
-}
-
 const opens = (text: string): Choice => ({ text, ends: 'itself' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
@@ -194,7 +183,7 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
   writer.force('{');
   const inner = await writeObject(place.schema, {
     ...writing,
-    references: new Map(),
+    settled: new Map(),
     depth: writing.depth + 1,
     isItem: false,
   });

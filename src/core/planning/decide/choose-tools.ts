@@ -15,6 +15,8 @@ import type { Deciding } from './read.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
+  /** The asks that it stands for, if they are several calls of the tool. */
+  readonly asks?: readonly string[];
   readonly tool: Tool | undefined;
   readonly probability: number;
   readonly ranked: readonly ScoredTool[];

@@ -22,8 +22,12 @@ export const COUNTS: readonly Choice[] = ['1', '2', '3', '4', '5', '6', '7', '8'
  */
 const ONE_CALL = 0.45;
 
-/** @returns the asks; or the whole request as one ask, if a call of their tool does it all */
-export async function joinAsksOfOneCall(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<readonly ToolOfAsk[]> {
+/**
+ * Joins asks whose tools are one.
+ *
+ * @returns one ask for the whole request, with the asks that it stands for if they are several calls; else the asks
+ */
+export async function joinAsksOfOneTool(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<readonly ToolOfAsk[]> {
   const [first, ...others] = chosen;
   if (!first?.tool || others.length === 0 || others.some(({ tool }) => tool !== first.tool)) return chosen;
   const { read, context, request, trace } = parts;
@@ -35,5 +39,5 @@ export async function joinAsksOfOneCall(chosen: readonly ToolOfAsk[], parts: Dec
     createJsonWriter(open).probabilityOf({ text: '1', ends: 'plain' }, COUNTS),
   );
   trace.add('planning', 'one tool for all: the probability of one call', { tool: first.tool.name, probability });
-  return probability < ONE_CALL ? chosen : [{ ...first, ask: message }];
+  return [{ ...first, ask: message, asks: probability < ONE_CALL ? chosen.map(({ ask }) => ask) : [] }];
 }

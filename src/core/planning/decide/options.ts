@@ -62,7 +62,7 @@ export function canTake(place: Place, words: readonly string[], context: ChoiceC
 }
 
 /** A string stays open: the trie counts all tokens that can end it. */
-function choiceOf(value: unknown): Choice {
+export function choiceOf(value: unknown): Choice {
   const json = JSON.stringify(value);
   return typeof value === 'string' ? { text: json.slice(0, -1), ends: 'string' } : { text: json, ends: 'plain' };
 }

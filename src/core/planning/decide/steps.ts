@@ -4,26 +4,23 @@ import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fillDefaults, subschemaAt } from '../../catalog/schema/paths.js';
-import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
-import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
-import { checkPlan, levelsOf } from '../check-plan.js';
 import { renderPath } from '../references.js';
-import { renderType } from '../render-tool.js';
-import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
-import { isNumberIdentifier, withWantedItems } from './given.js';
+import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, saidIn } from './needs.js';
 import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
-import { readSaid, type Said } from './said.js';
-import { plainSchema, resultFields, type SourceContext } from './sources.js';
+import { readSaid } from './said.js';
+import { findRepeated, type Repeated, withServedItems, withShared, wordsOf } from './served-values.js';
+import { type Candidate, plainSchema, resultFields, type SourceContext } from './sources.js';
+import { describe, stepPrompt } from './step-prompt.js';
 
 /** A step in progress, with its required arguments that have no source. */
-interface Draft {
+export interface Draft {
   readonly id: string;
   readonly tool: Tool;
   readonly arguments: Record<string, unknown>;
@@ -48,30 +45,74 @@ interface About {
    */
   readonly likely: readonly Tool[];
   readonly depth: number;
+  readonly chain: Chain;
   readonly serves?: Served;
 }
 
-const MAX_PRODUCERS = 3;
-const MAX_DESCRIPTION = 200;
+/** The steps of one ask, from the first producer to its tool. */
+interface Chain {
+  /** The calls that led to this chain, for further values of the same argument. */
+  readonly earlier: readonly Repeated[];
+  /** Whether a step of it is to be called again; undefined until the first one with words of the request. */
+  repeated?: { readonly found: Repeated | undefined };
+}
 
-export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<Written> {
-  const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
-  const served = chosen.flatMap(({ ask, tool, ranked }) =>
-    tool ? [{ ask, tool, likely: othersOf(tool, ranked) }] : [],
+const MAX_PRODUCERS = 3;
+const MAX_CALLS = 24;
+/** Sources of values that are as the request says them. */
+const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
+
+/**
+ * The steps of the asks that have a tool.
+ *
+ * @param parts.mayRepeat whether the request may want a tool several times, with other values
+ */
+export async function decideSteps(
+  chosen: readonly ToolOfAsk[],
+  { mayRepeat, ...parts }: Deciding & { mayRepeat: boolean },
+): Promise<{ drafts: readonly Draft[]; confidence: number }> {
+  const served = chosen.flatMap(({ ask, asks = [], tool, ranked }) =>
+    tool ? [{ ask, asks, tool, likely: othersOf(tool, ranked) }] : [],
   );
-  if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
   // An ask that the model completed from the history may name a day in full.
   const message = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
   const said = await readSaid({ ...parts.request, message });
   const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
-  for (const { tool, ...asked } of served) await addStep(tool, { ...asked, depth: 0 });
-  return toWritten(drafts, { unserved, confidence }, parts);
+  for (const { tool, ask, asks, likely } of served) {
+    const before = drafts.length;
+    const calls = await addCalls(tool, { ask, asks, likely });
+    // What is not in words of the request may differ, too: then each ask is a call.
+    const areWords = drafts.slice(before).every(({ from }) => Object.values(from).every((one) => AS_SAID.has(one)));
+    if (calls > 1 || asks.length === 0 || areWords) continue;
+    drafts.length = before;
+    for (const one of asks) await addCalls(tool, { ask: one, asks: [], likely });
+  }
+  return { drafts, confidence };
+
+  /** Adds a step for each call of the tool that an ask wants. @returns their number */
+  async function addCalls(
+    tool: Tool,
+    { ask, asks, likely }: Omit<About, 'depth' | 'chain'> & { asks: readonly string[] },
+  ) {
+    const calls: Repeated[] = [];
+    for (let count = -1; drafts.length > count && calls.length < MAX_CALLS; ) {
+      count = drafts.length;
+      const chain: Chain = { earlier: [...calls] };
+      const [last] = calls.slice(-1);
+      // A further call has an ask of its own if the model wrote one with its value.
+      const own = last && asks.find((one) => one.includes(wordsOf(last.next)));
+      await addStep(tool, { ask: own ?? ask, likely, depth: 0, chain });
+      if (!chain.repeated?.found) break;
+      calls.push(chain.repeated.found);
+    }
+    return calls.length + 1;
+  }
 
   /** Adds the step after its producers. @returns its id, or the id of an equal step */
   async function addStep(tool: Tool, about: About): Promise<string> {
-    const references = new Map<string, unknown>();
+    const settled = new Map<string, Candidate>();
     const context = knownFor(tool, about.ask);
     const isNumberSaid = (name: string) =>
       parts.read('fill-arguments', promptValues(tool, about), OPENING, (open) =>
@@ -94,25 +135,33 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       const id = found?.id ?? (await addStep(provision.producer, next));
       // The model names the field of a result without a schema.
       const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
-      references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
+      const isItem = isList(tool, argument) && !isListAt(provision);
+      settled.set(argument, { value: isItem ? [value] : value, from: 'step' });
     }
+    const { chain } = about;
+    const last = chain.earlier.at(-1);
+    if (last?.tool === tool) settled.set(last.argument, last.next);
     const decide = () => {
       const values = promptValues(tool, about);
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
         readUnasked: (use) => parts.read('fill-arguments', unasked, OPENING, use),
-        references,
-        taken: takenBy(references, tool),
+        settled,
+        taken: new Map([
+          ...chain.earlier.map(({ value }) => [String(value), undefined] as const),
+          ...takenBy(settled, tool),
+        ]),
         context: { ...context, results: results() },
       });
     };
     let decided = await decide();
     const found = await findMissing(tool, decided.missing, about);
-    for (const [argument, id] of found) references.set(argument, `\${${id}.`);
+    for (const [argument, id] of found) settled.set(argument, { value: `\${${id}.`, from: 'step' });
     if (found.size > 0) decided = await decide();
-    const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
-    decided = { ...decided, arguments: wanted };
+    const asking = { ...parts, message: about.ask };
+    decided = { ...decided, arguments: await withServedItems(tool, decided.arguments, asking) };
+    if (last?.tool === tool && decided.missing.length === 0) decided = withShared(decided, last);
     confidence = Math.min(confidence, decided.probability);
     // A lookup after an effect may find another result than the same lookup before it.
     const sinceEffect = drafts.slice(
@@ -124,6 +173,10 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
     if (equal) return equal.id;
     const id = `s${drafts.length + 1}`;
     drafts.push({ id, tool, ...decided, purpose: about.ask, serves: about.serves });
+    if (mayRepeat && Object.values(decided.from).includes('request'))
+      chain.repeated ??= {
+        found: await findRepeated({ tool, ...decided }, chain.earlier, { ...asking, values: context }),
+      };
     return id;
   }
 
@@ -154,21 +207,12 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
   }
 
   function promptValues(tool: Tool, { ask, serves }: About) {
-    const { input } = fittedSchemas(tool);
-    const type = renderType(input, input);
-    const text = oneLine(shownDescription(tool)).slice(0, MAX_DESCRIPTION);
-    const end = serves ? `For: ${serves.argument} of ${serves.tool.name}\n` : '';
-    return {
-      tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
-      facts: `${end}${timesLine(said)}${drafts.map(earlierLine).join('')}`,
-      context: parts.context,
-      message: ask,
-    };
+    return stepPrompt(tool, { ask, serves, said, earlier: drafts, context: parts.context });
   }
 
   /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
-  function takenBy(references: ReadonlyMap<string, unknown>, tool: Tool): TakenWords {
-    const used = JSON.stringify([...references.values()]);
+  function takenBy(settled: ReadonlyMap<string, Candidate>, tool: Tool): TakenWords {
+    const used = JSON.stringify([...settled.values()]);
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
     const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
@@ -234,55 +278,4 @@ function isListAt({ producer, path }: Provision): boolean {
 function reference(id: string, path: Provision['path']): string {
   const rendered = renderPath(path);
   return `\${${id}${rendered === '' || rendered.startsWith('[') ? '' : '.'}${rendered}}`;
-}
-
-function timesLine({ times }: Said): string {
-  if (times.length === 0) return '';
-  const shown = ({ date, time }: Said['times'][number]['start']) => [date, time?.slice(0, 5)].filter(Boolean).join(' ');
-  const facts = times.map(({ text, start, end }) => `"${text}" is ${shown(start)}${end ? ` to ${shown(end)}` : ''}`);
-  return `Times: ${[...new Set(facts)].join('; ')}\n`;
-}
-
-const MAX_RESULT = 200;
-
-function earlierLine({ id, tool, arguments: values }: Draft): string {
-  const { output } = fittedSchemas(tool);
-  const given = Object.entries(values).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-  const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
-  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
-}
-
-function toWritten(
-  drafts: readonly Draft[],
-  { unserved, confidence }: { unserved: string[]; confidence: number },
-  { request, message, defaults, trace }: Deciding,
-): Written {
-  const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
-  if (missing.length > 0) {
-    const what = missing.map(({ tool, name }) => describe(tool, name));
-    const question = renderPhrase('missing', request, { what: [...new Set(what)].join('; ') });
-    return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))], unserved };
-  }
-  const steps = drafts.map(({ tool, missing: _, serves: __, taken: ___, ...step }) => ({ ...step, tool: tool.name }));
-  const checked = checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });
-  if (!checked.ok) {
-    trace.add('planning', 'the decided plan does not pass its check', { issues: checked.issues });
-    return { kind: 'invalid', issues: checked.issues, steps };
-  }
-  const sure = Math.round(confidence * 10_000) / 10_000;
-  return {
-    kind: 'plan',
-    goal: message,
-    steps: checked.steps,
-    levels: levelsOf(checked.steps),
-    unserved,
-    confidence: sure,
-  };
-}
-
-/** The title or description of an argument with its name, else the name alone. */
-function describe(tool: Tool, name: string): string {
-  const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
-  const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
-  return text === undefined ? name : `${oneLine(String(text))} (${name})`;
 }

@@ -38,6 +38,10 @@ const asked = (...asks: [string, string][]) => ({
   },
 });
 
+/** The values that are called for, and those that are left alone, as the model would list them. */
+const sorted = (called: readonly string[], left: readonly string[] = []) =>
+  `${called.map((one) => JSON.stringify(one)).join(', ')}], "left alone": ${JSON.stringify(left)}}`;
+
 describe('what is asked for', () => {
   it('is the message itself where it asks for one thing: four readings make the plan, and three without a request', async () => {
     const { result, prompts } = await decide(
@@ -109,12 +113,13 @@ describe('what is asked for', () => {
       {
         asks,
         tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
-        arguments: { weather: place },
+        arguments: { weather: '"place": "Oslo"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
       },
     );
     expect(result).toMatchObject({
       steps: [
-        { arguments: { place: 'Oslo' }, purpose: 'weather in Oslo' },
+        { arguments: { place: 'Oslo' }, purpose: BOTH },
         { arguments: { place: 'Rome' }, purpose: 'weather in Rome' },
       ],
       levels: [['s1', 's2']],
@@ -141,25 +146,169 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
   });
 
-  it.each([
-    ['once, where its arguments take all that is said', 'Weather in Oslo, for skiing', { '1}': 0.6, '2}': 0.4 }, 1],
-    ['several times, where they do not', BOTH, { '1}': 0.3, '2}': 0.7 }, 2],
-  ])('of one tool for several things calls it %s', async (_, message, calls, count) => {
-    const parts = [
-      ['weather in Oslo', 'weather'],
-      ['weather in Rome', 'weather'],
-    ] satisfies [string, string][];
-    const { result } = await decide(
-      [weather, note],
-      { message },
-      {
-        ...asked(...parts),
-        calls,
-        arguments: { weather: (of) => `"place": "${of.includes('Rome') ? 'Rome' : 'Oslo'}"}` },
-      },
-    );
-    expect(Object(result).steps).toHaveLength(count);
-    if (count === 1) expect(result).toMatchObject({ steps: [{ purpose: message }] });
+  describe('for one tool', () => {
+    const doubtful = { '1}': 0.9, '2}': 0.1 };
+    const towns = (message: string) => ({
+      tool: single(message, 'weather'),
+      asks: doubtful,
+      arguments: { weather: '"place": "Oslo"}' },
+    });
+    const placesOf = (result: object) => Object(result).steps.map((step: { arguments: object }) => step.arguments);
+
+    it('is a call for each of its values, however many', async () => {
+      const message = 'Weather in Oslo, Rome and Bonn';
+      const sorts = (call: string) => (call === 'weather(place)' ? sorted(['Oslo', 'Rome', 'Bonn']) : '');
+      const { result } = await decide([weather, note], { message }, { ...towns(message), sorts });
+      expect(placesOf(result)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bonn' }]);
+      expect(result).toMatchObject({ steps: [{ from: { place: 'request' } }, { from: { place: 'request' } }, {}] });
+    });
+
+    it.each([
+      ['what it leaves alone', 'Weather in Oslo, not in Rome', sorted(['Oslo'], ['Rome'])],
+      [
+        'a value that may be meant',
+        'Weather in Oslo or Rome',
+        { [sorted(['Oslo', 'Rome'])]: 0.9, [sorted(['Oslo'])]: 0.1 },
+      ],
+    ])('has no call for %s', async (_, message, answer) => {
+      const { result } = await decide([weather, note], { message }, { ...towns(message), sorts: () => answer });
+      expect(placesOf(result)).toEqual([{ place: 'Oslo' }]);
+    });
+
+    it('has no call for a value of another argument', async () => {
+      const message = 'The way from Oslo to Rome';
+      const route = makeTool('route', { inputSchema: needing('from', 'to') });
+      const { result } = await decide(
+        [route, note],
+        { message },
+        {
+          tool: single(message, 'route'),
+          asks: doubtful,
+          arguments: { route: '"from": "Oslo", "to": "Rome"}' },
+          sorts: () => sorted(['Oslo', 'Rome']),
+        },
+      );
+      expect(placesOf(result)).toEqual([{ from: 'Oslo', to: 'Rome' }]);
+    });
+
+    it('is not looked at where it is surely one call', async () => {
+      const message = 'Weather in Oslo and Rome';
+      const { prompts } = await decide(
+        [weather, note],
+        { message },
+        { ...towns(message), asks: '1}', sorts: () => sorted(['Oslo', 'Rome']) },
+      );
+      expect(prompts).not.toContain('sort-values');
+    });
+
+    it.each<[string, Answer, number]>([
+      ['once, where its arguments take all that is said', { '1}': 0.6, '2}': 0.4 }, 1],
+      ['several times, where they do not', { '1}': 0.3, '2}': 0.7 }, 2],
+    ])('and values that are no words of the request is called %s', async (_, calls, count) => {
+      const message = 'Weather in Oslo in both units';
+      const parts = ['weather in Oslo in C', 'weather in Oslo in F'];
+      const inputSchema = {
+        type: 'object',
+        properties: { place: text, unit: { enum: ['celsius', 'fahrenheit'] } },
+        required: ['place', 'unit'],
+      };
+      const { result } = await decide(
+        [makeTool('weather', { inputSchema }), note],
+        { message },
+        {
+          ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
+          calls,
+          arguments: {
+            weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}`,
+          },
+        },
+      );
+      const purposes = Object(result).steps.map(({ purpose }: { purpose: string }) => purpose);
+      expect(purposes).toEqual(count === 1 ? [message] : parts);
+    });
+
+    it('is one call where its values leave the others alone, however many asks the model wrote', async () => {
+      const message = 'Price of K7 to 12, K8 stays at 14';
+      const { result } = await decide(
+        [makeTool('set_price', { inputSchema: needing('product', 'price') }), note],
+        { message },
+        {
+          ...asked(['price of K7 to 12', 'set_price'], ['K8 stays at 14', 'set_price']),
+          arguments: { set_price: '"product": "K7", "price": "12"}' },
+          sorts: (call) => (call === 'set_price(product)' ? sorted(['K7'], ['K8']) : sorted(['12'], ['14'])),
+        },
+      );
+      expect(placesOf(result)).toEqual([{ product: 'K7', price: '12' }]);
+    });
+
+    it('is one ask where the model wrote several, and a further call is filled from its own', async () => {
+      const message = 'Weather in Oslo in kelvin, and in Rome';
+      const parts = ['weather in Oslo in kelvin', 'weather in Rome'];
+      const asking = asked(...parts.map((part): [string, string] => [part, 'weather']));
+      const { result } = await decide(
+        [weather, note],
+        { message },
+        { ...asking, arguments: { weather: '"place": "Oslo"}' }, sorts: () => sorted(['Oslo', 'Rome']) },
+      );
+      expect(result).toMatchObject({
+        steps: [
+          { arguments: { place: 'Oslo' }, purpose: message },
+          { arguments: { place: 'Rome' }, purpose: 'weather in Rome' },
+        ],
+      });
+    });
+
+    it('has what the request says once in each of its calls', async () => {
+      const message = 'Weather in Oslo and Rome in fahrenheit';
+      const inputSchema = {
+        type: 'object',
+        properties: { place: text, unit: { type: 'string' } },
+        required: ['place'],
+      };
+      const { result } = await decide(
+        [makeTool('weather', { inputSchema }), note],
+        { message },
+        {
+          ...towns(message),
+          arguments: {
+            weather: { '"place": "Oslo", "unit": "fahrenheit"}': 0.5, '"place": "Rome", "unit": null}': 0.5 },
+          },
+          unasked: { arguments: '"place": "Oslo", "unit": null}' },
+          sorts: (call) => (call === 'weather(place)' ? sorted(['Oslo', 'Rome']) : sorted(['fahrenheit'])),
+        },
+      );
+      expect(placesOf(result)).toEqual([
+        { place: 'Oslo', unit: 'fahrenheit' },
+        { place: 'Rome', unit: 'fahrenheit' },
+      ]);
+    });
+
+    it('repeats the producer of a call, too', async () => {
+      const message = 'Level of Oslo and Rome';
+      const find = makeTool('find_station', {
+        inputSchema: needing('name'),
+        outputSchema: { type: 'object', properties: { station_id: text } },
+      });
+      const level = makeTool('level', { inputSchema: needing('station_id') });
+      const { result } = await decide(
+        [find, level],
+        { message },
+        {
+          tool: single(message, 'level'),
+          asks: doubtful,
+          arguments: { find_station: '"name": "Oslo"}', level: '"station_id": "${s1.station_id}"}' },
+          sorts: () => sorted(['Oslo', 'Rome']),
+        },
+      );
+      expect(result).toMatchObject({
+        steps: [
+          { tool: 'find_station', arguments: { name: 'Oslo' } },
+          { tool: 'level', arguments: { station_id: '${s1.station_id}' } },
+          { tool: 'find_station', arguments: { name: 'Rome' } },
+          { tool: 'level', arguments: { station_id: '${s3.station_id}' } },
+        ],
+      });
+    });
   });
 
   it.each([
@@ -218,9 +367,14 @@ describe('what is asked for', () => {
     const many = asked(...towns.map((town): [string, string] => [`weather in ${town}`, 'weather']));
     const each = await decide(
       [weather],
-      { message: 'Weather in ten towns' },
-      // The count ends at eight; the list goes on.
-      { ...many, asks: many.asks.replace(/^10/u, '8'), arguments: { weather: place } },
+      { message: `Weather in ${towns.join(', ')}` },
+      {
+        ...many,
+        // The count ends at eight; the list goes on.
+        asks: many.asks.replace(/^10/u, '8'),
+        arguments: { weather: '"place": "Oslo"}' },
+        sorts: () => sorted(towns),
+      },
     );
     expect(Object(each.result).steps).toHaveLength(10);
   });
@@ -261,15 +415,15 @@ describe('what is asked for', () => {
   ])('is another one where only the letters are in it: %s', async (_, written) => {
     const [first = '', second = ''] = written;
     const { result } = await decide(
-      [weather],
+      [weather, note],
       { message: BOTH },
       {
         asks: `2, "asks": ${listed(written)}}`,
         tool: (message) =>
           message === BOTH
-            ? `${chooses(first, 'weather')}, {"do": ${chooses(second, 'weather')}`
-            : chooses(message, 'weather'),
-        arguments: { weather: (message) => `"place": "${message.split(' ').at(-1)}"}` },
+            ? `${chooses(first, 'weather')}, {"do": ${chooses(second, 'write_note')}`
+            : chooses(message, message === first ? 'weather' : 'write_note'),
+        arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Rome"}' },
       },
     );
     expect(Object(result).steps).toHaveLength(2);
@@ -409,7 +563,8 @@ describe('what is asked for', () => {
           message === BOTH
             ? { [together.replace('"weather"}]', '"write_note"}]')]: 0.6, [together]: 0.4 }
             : sure(message),
-        arguments: { weather: place },
+        arguments: { weather: '"place": "Oslo"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
       },
     );
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }, { tool: 'weather' }] });
@@ -575,13 +730,14 @@ describe('steps on the way', () => {
         ...both,
         tool: (message) => (message.startsWith('handle') ? chooses(message, 'find_person') : both.tool(message)),
         arguments: {
-          find_person: (message) => `"name": "${message.split(' ').at(-1)}"}`,
+          find_person: '"name": "Ann"}',
           ring: {
             '"handle": null}': 0.9,
             '"handle": "${s1.id}"}': 0.05,
             '"handle": "${s3.id}"}': 0.05,
           },
         },
+        sorts: () => sorted(['Ann', 'Bob']),
       },
     );
     expect(Object(result).steps.map((step: { arguments: unknown }) => step.arguments)).toEqual([
@@ -785,7 +941,8 @@ describe('steps on the way', () => {
       { message: 'Weight of the blue parcel and of the red parcel' },
       {
         ...asked(['weight of the blue parcel', 'parcel_weight'], ['weight of the red parcel', 'parcel_weight']),
-        arguments: { find_parcel: blue },
+        arguments: { find_parcel: '"name": "blue"}' },
+        sorts: () => sorted(['blue', 'red']),
       },
     );
     expect(
@@ -920,7 +1077,7 @@ describe('an argument', () => {
       {
         tool: single(message, 'invite'),
         arguments: { invite: '"people": ["ann@hill.org", "bo@hill.org", "cy@hill.org"]}' },
-        wants: (call) => (call.includes('cy@') ? { 'yes"}': 0.3, 'no"}': 0.7 } : 'yes"}'),
+        sorts: () => '"bo@hill.org", "ann@hill.org"], "left alone": ["cy@hill.org"]}',
       },
     );
     expect(result).toMatchObject({ steps: [{ arguments: { people: ['ann@hill.org', 'bo@hill.org'] } }] });

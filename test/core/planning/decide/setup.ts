@@ -27,8 +27,8 @@ export interface Script {
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
   /** How many calls of the tool there are, where it is all that is needed. Default: two. */
   calls?: Answer;
-  /** Whether an item of a list is wanted, by the call that is shown. Default: it is. */
-  wants?: (call: string) => Answer;
+  /** The values for which a call is wanted, by the call: `weather(place)`. Default: all of a list, and no further one. */
+  sorts?: (call: string) => Answer;
   /** Without a request. Default: no tool is meant, "yes" is as likely as "no", and an argument may have any value. */
   unasked?: { tool?: Answer | undefined; fits?: Readonly<Record<string, Answer>>; arguments?: Answer };
   /** By the name of the tool. Default: no argument. */
@@ -41,7 +41,7 @@ export function scripted(script: Script) {
     tool,
     fits = {},
     calls = '2}',
-    wants = () => 'yes"}',
+    sorts = () => ({}),
     unasked = {},
     arguments: values = {},
   } = script;
@@ -54,7 +54,7 @@ export function scripted(script: Script) {
         'choose-tool': tool,
         'check-fit': fits[name] ?? 'yes"}',
         'count-calls': calls,
-        'check-item': wants(call),
+        'sort-values': sorts(call),
         'fill-arguments': values[name] ?? '}',
       };
       const given = Object.entries(answers).find(([prompt]) => prompt === about?.promptName)?.[1];

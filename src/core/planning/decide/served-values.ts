@@ -1,0 +1,163 @@
+/**
+ * Finds the values for which a request wants a call, apart from those that it names only to leave them alone. The model sorts
+ * all values at once: of development requests with things to be kept, it separates the two in 89 of 89 calls, where a question
+ * about one value at a time does not (area under the curve 1.00 and 0.6).
+ */
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import type { Tool } from '../../catalog/tool.js';
+import type { Choice } from '../../model/choices.js';
+import type { SourceName } from '../../result.js';
+import { createJsonWriter, type JsonWriter } from './json-writer.js';
+import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
+import type { Deciding } from './read.js';
+import { type Candidate, folded, plainSchema, type SourceContext } from './sources.js';
+
+type Scalar = string | number;
+
+interface Call {
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly from: Readonly<Record<string, SourceName>>;
+  readonly taken: TakenWords;
+}
+
+type Asking = Pick<Deciding, 'read' | 'context' | 'message'>;
+
+const OPENING = '{"called for": [';
+const NEXT: Choice = { text: ', ', ends: 'itself' };
+const END: Choice = { text: '], "left alone": ', ends: 'itself' };
+
+/**
+ * From this probability on, the request wants a further call. Of 79 development requests for one tool, the 10 that need several
+ * calls have at least 0.961; of the others, the values that another argument has not taken have at most 0.888.
+ */
+const FURTHER = 0.93;
+
+/** Most arguments of a call that are looked at. */
+const MAX_LOOKED = 3;
+
+/** A call that the request wants once more with the next value of an argument: "Bergen" of "weather in Oslo and in Bergen". */
+export interface Repeated {
+  readonly tool: Tool;
+  readonly argument: string;
+  readonly value: Scalar;
+  readonly next: Candidate;
+  readonly call: Pick<Call, 'arguments' | 'from'>;
+}
+
+/**
+ * Looks at the arguments with words of the request in their order, or at that of the earlier calls.
+ *
+ * @param earlier calls of the same ask
+ * @returns undefined if the request wants no further call, or the next value serves another argument of this one
+ */
+export async function findRepeated(
+  call: Call,
+  earlier: readonly Repeated[],
+  asking: Asking & { values: Omit<SourceContext, 'results'> },
+): Promise<Repeated | undefined> {
+  const { tool, arguments: values, from, taken } = call;
+  const said = Object.keys(from).filter((name) => from[name] === 'request');
+  const before = earlier.filter((one) => one.tool === tool);
+  const root = fittedSchemas(tool).input;
+  const context = { ...asking.values, results: [] };
+  for (const argument of before.length > 0
+    ? [...new Set(before.map((one) => one.argument))]
+    : said.slice(0, MAX_LOOKED)) {
+    const value = values[argument];
+    if (!isScalar(value)) continue;
+    const called = [...before.map((one) => one.value), value];
+    const place = { name: argument, schema: plainSchema(Object(root.properties)[argument], root), required: false };
+    const gone = new Map(called.map((one) => [String(one), undefined]));
+    const others = choicesFor(place, { root, context, taken: gone });
+    const next =
+      others.length > 0
+        ? await sortValues(tool, argument, asking, (writer) => nextOf(called, others, writer))
+        : undefined;
+    if (next && !isTaken(next, taken)) return { tool, argument, value, next, call };
+  }
+  return undefined;
+}
+
+async function nextOf(
+  called: readonly Scalar[],
+  others: readonly Option[],
+  writer: JsonWriter,
+): Promise<Candidate | undefined> {
+  writer.force(called.map((value) => JSON.stringify(value)).join(NEXT.text));
+  if ((await isFollowed(writer)) < FURTHER) return undefined;
+  writer.force(NEXT.text);
+  const [best] = await writer.rank(others);
+  return others.find(({ text }) => text === best?.name)?.candidate;
+}
+
+export function wordsOf({ said, value }: Candidate): string {
+  return said ?? String(value);
+}
+
+function isTaken(next: Candidate, taken: TakenWords): boolean {
+  const words = folded(wordsOf(next));
+  const isWithin = (one: string, other: string) => one === other || (/\P{N}/u.test(one) && other.includes(one));
+  return [...taken.keys()].map(folded).some((own) => isWithin(own, words) || isWithin(words, own));
+}
+
+/** What the request says once holds for each call: the arguments of the earlier one that the next one lacks. */
+export function withShared<T extends Repeated['call']>(next: T, { call }: Repeated): T {
+  const shared = Object.keys(call.arguments).filter((name) => !(name in next.arguments) && call.from[name] !== 'step');
+  const of = (values: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(shared.map((name) => [name, values[name]]));
+  return {
+    ...next,
+    arguments: { ...next.arguments, ...of(call.arguments) },
+    from: { ...next.from, ...of(call.from) },
+  };
+}
+
+/** From this probability on, the next item of a list is wanted, too. */
+const WANTED = 0.5;
+
+/** The arguments without items that the request leaves alone; a list keeps at least one item. */
+export async function withServedItems(
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
+  asking: Asking,
+): Promise<Record<string, unknown>> {
+  const served: Record<string, unknown> = { ...values };
+  for (const [name, list] of Object.entries(values)) {
+    if (!Array.isArray(list) || list.length < 2 || !list.every(isSaid)) continue;
+    served[name] = await sortValues(tool, name, asking, async (writer) => {
+      const wanted: Scalar[] = [];
+      for (let rest = list; rest.length > 0; rest = rest.filter((item) => !wanted.includes(item))) {
+        if (wanted.length > 0 && (await isFollowed(writer)) < WANTED) break;
+        writer.force(wanted.length > 0 ? NEXT.text : '');
+        const [best] = await writer.rank(rest.map(choiceOf));
+        wanted.push(...rest.filter((item) => choiceOf(item).text === best?.name).slice(0, 1));
+        writer.force(JSON.stringify(wanted.at(-1)));
+      }
+      return list.filter((item) => wanted.includes(item));
+    });
+  }
+  return served;
+}
+
+function sortValues<T>(
+  tool: Tool,
+  name: string,
+  { read, context, message }: Asking,
+  use: (writer: JsonWriter) => Promise<T>,
+): Promise<T> {
+  const values = { call: `${tool.name}(${name})`, context, message };
+  return read('sort-values', values, OPENING, (open) => use(createJsonWriter(open)));
+}
+
+function isFollowed(writer: JsonWriter): Promise<number> {
+  return writer.probabilityOf(NEXT, [NEXT, END]);
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === 'number' || typeof value === 'string';
+}
+
+function isSaid(item: unknown): item is Scalar {
+  return isScalar(item) && !String(item).startsWith('${');
+}

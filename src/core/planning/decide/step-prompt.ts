@@ -1,0 +1,61 @@
+/** The prompt for the arguments of one step: its tool, the times that the request names, and the earlier steps. */
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import { shownDescription } from '../../catalog/summary.js';
+import type { Tool } from '../../catalog/tool.js';
+import { oneLine } from '../../visible-text.js';
+import { renderType } from '../render-tool.js';
+import type { Said } from './said.js';
+
+const MAX_DESCRIPTION = 200;
+const MAX_RESULT = 200;
+
+interface EarlierStep {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
+export function stepPrompt(
+  tool: Tool,
+  about: {
+    ask: string;
+    said: Said;
+    context: string;
+    earlier: readonly EarlierStep[];
+    serves: { tool: Tool; argument: string } | undefined;
+  },
+): Record<'tool' | 'facts' | 'context' | 'message', string> {
+  const { ask, said, context, earlier, serves } = about;
+  const { input } = fittedSchemas(tool);
+  const type = renderType(input, input);
+  const text = oneLine(shownDescription(tool)).slice(0, MAX_DESCRIPTION);
+  const end = serves ? `For: ${serves.argument} of ${serves.tool.name}\n` : '';
+  return {
+    tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
+    facts: `${end}${timesLine(said)}${earlier.map(earlierLine).join('')}`,
+    context,
+    message: ask,
+  };
+}
+
+function timesLine({ times }: Said): string {
+  if (times.length === 0) return '';
+  const shown = ({ date, time }: Said['times'][number]['start']) => [date, time?.slice(0, 5)].filter(Boolean).join(' ');
+  const facts = times.map(({ text, start, end }) => `"${text}" is ${shown(start)}${end ? ` to ${shown(end)}` : ''}`);
+  return `Times: ${[...new Set(facts)].join('; ')}\n`;
+}
+
+function earlierLine({ id, tool, arguments: values }: EarlierStep): string {
+  const { output } = fittedSchemas(tool);
+  const given = Object.entries(values).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
+  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
+}
+
+/** The title or description of an argument with its name, else the name alone. */
+export function describe(tool: Tool, name: string): string {
+  const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
+  const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
+  return text === undefined ? name : `${oneLine(String(text))} (${name})`;
+}
