@@ -1,7 +1,7 @@
 /**
  * Finds the values for which a request wants a call, apart from those that it names only to leave them alone. The model sorts
- * all values at once: of development requests with things to be kept, it separates the two in 89 of 89 calls, where a question
- * about one value at a time does not (area under the curve 1.00 and 0.6).
+ * all values at once, since each has to stand in one of two lists. A question about one value at a time does not tell them apart:
+ * on development requests with things to be kept it has an area under the curve of 0.6, and this one of 1.00.
  */
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -29,9 +29,9 @@ const END: Choice = { text: '], "left alone": ', ends: 'itself' };
 
 /**
  * From this probability on, the request wants a further call. Of 79 development requests for one tool, the 10 that need several
- * calls have at least 0.961; of the others, the values that another argument has not taken have at most 0.888.
+ * calls have at least 0.961; of the others, the values that another argument has not taken have at most 0.919.
  */
-const FURTHER = 0.93;
+const FURTHER = 0.945;
 
 /** Most arguments of a call that are looked at. */
 const MAX_LOOKED = 3;
@@ -61,19 +61,16 @@ export async function findRepeated(
   const before = earlier.filter((one) => one.tool === tool);
   const root = fittedSchemas(tool).input;
   const context = { ...asking.values, results: [] };
-  for (const argument of before.length > 0
-    ? [...new Set(before.map((one) => one.argument))]
-    : said.slice(0, MAX_LOOKED)) {
+  const looked = before.length > 0 ? before.slice(-1).map((one) => one.argument) : said.slice(0, MAX_LOOKED);
+  for (const argument of looked) {
     const value = values[argument];
     if (!isScalar(value)) continue;
     const called = [...before.map((one) => one.value), value];
     const place = { name: argument, schema: plainSchema(Object(root.properties)[argument], root), required: false };
     const gone = new Map(called.map((one) => [String(one), undefined]));
     const others = choicesFor(place, { root, context, taken: gone });
-    const next =
-      others.length > 0
-        ? await sortValues(tool, argument, asking, (writer) => nextOf(called, others, writer))
-        : undefined;
+    if (others.length === 0) continue;
+    const next = await sortValues(tool, argument, asking, (writer) => nextOf(called, others, writer));
     if (next && !isTaken(next, taken)) return { tool, argument, value, next, call };
   }
   return undefined;
@@ -113,10 +110,13 @@ export function withShared<T extends Repeated['call']>(next: T, { call }: Repeat
   };
 }
 
-/** From this probability on, the next item of a list is wanted, too. */
-const WANTED = 0.5;
+/**
+ * From this probability on, the next item of a list is wanted, too. In 11 development requests with lists, in seven languages,
+ * the 10 wanted items have at least 0.948, and the 6 others at most 0.402.
+ */
+const WANTED = 0.7;
 
-/** The arguments without items that the request leaves alone; a list keeps at least one item. */
+/** The arguments without items that the request leaves alone. A list keeps its first item, with which the model began it. */
 export async function withServedItems(
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
@@ -126,15 +126,19 @@ export async function withServedItems(
   for (const [name, list] of Object.entries(values)) {
     if (!Array.isArray(list) || list.length < 2 || !list.every(isSaid)) continue;
     served[name] = await sortValues(tool, name, asking, async (writer) => {
-      const wanted: Scalar[] = [];
-      for (let rest = list; rest.length > 0; rest = rest.filter((item) => !wanted.includes(item))) {
-        if (wanted.length > 0 && (await isFollowed(writer)) < WANTED) break;
-        writer.force(wanted.length > 0 ? NEXT.text : '');
+      const wanted = new Set(list.slice(0, 1));
+      writer.force(JSON.stringify(list[0]));
+      while (wanted.size < list.length && (await isFollowed(writer)) >= WANTED) {
+        writer.force(NEXT.text);
+        const rest = list.filter((item) => !wanted.has(item));
         const [best] = await writer.rank(rest.map(choiceOf));
-        wanted.push(...rest.filter((item) => choiceOf(item).text === best?.name).slice(0, 1));
-        writer.force(JSON.stringify(wanted.at(-1)));
+        const next = rest.find((item) => choiceOf(item).text === best?.name);
+        // Items too long to choose among stay as they are.
+        if (next === undefined) return list;
+        wanted.add(next);
+        writer.force(JSON.stringify(next));
       }
-      return list.filter((item) => wanted.includes(item));
+      return list.filter((item) => wanted.has(item));
     });
   }
   return served;

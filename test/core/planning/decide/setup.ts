@@ -27,7 +27,7 @@ export interface Script {
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
   /** How many calls of the tool there are, where it is all that is needed. Default: two. */
   calls?: Answer;
-  /** The values for which a call is wanted, by the call: `weather(place)`. Default: all of a list, and no further one. */
+  /** The values for which a call is wanted, by the call: `weather(place)`. Default: the model is undecided, so there is no further one. */
   sorts?: (call: string) => Answer;
   /** Without a request. Default: no tool is meant, "yes" is as likely as "no", and an argument may have any value. */
   unasked?: { tool?: Answer | undefined; fits?: Readonly<Record<string, Answer>>; arguments?: Answer };
