@@ -23,6 +23,7 @@ import {
   type PlainPlace,
   plainSchema,
   type SourceContext,
+  wordsOf,
 } from './sources.js';
 
 export const OPENING = '{';
@@ -134,11 +135,12 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   return { value, from, missing, probability };
 }
 
-async function writeSettled(place: Place, { value: settled, from, said }: Candidate, writing: Writing): Promise<Value> {
+async function writeSettled(place: Place, known: Candidate, writing: Writing): Promise<Value> {
+  const { value: settled, from } = known;
   const [value] = Array.isArray(settled) ? settled : [settled];
   if (!isOpen(value)) {
     writing.writer.force(JSON.stringify(settled));
-    if (from !== 'step') writing.taken.set(said ?? String(settled), undefined);
+    if (from !== 'step') writing.taken.set(wordsOf(known), undefined);
     return { value: settled, from, probability: 1 };
   }
   if (settled !== value) writing.writer.force('[');
@@ -259,13 +261,13 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   const [best] = await writer.rank(options);
   const chosen = options.find(({ text }) => text === best?.name)?.candidate;
   if (!best || !chosen) return undefined;
-  const { value, from, said } = chosen;
+  const { value, from } = chosen;
   // An open reference serves one argument, as words do.
   if (isOpen(value)) taken.set(value, undefined);
   if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
   writer.force(JSON.stringify(value));
   // Computed values do not take the words: both ends of a window share them.
-  if (from === 'request') taken.set(said ?? String(value), typeof value === 'number' ? place.name : undefined);
+  if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability: best.probability };
 }

@@ -10,7 +10,7 @@ import type { SourceName } from '../../result.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
-import { type Candidate, folded, plainSchema, type SourceContext } from './sources.js';
+import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
 
 type Scalar = string | number;
 
@@ -82,14 +82,10 @@ async function nextOf(
   writer: JsonWriter,
 ): Promise<Candidate | undefined> {
   writer.force(called.map((value) => JSON.stringify(value)).join(NEXT.text));
-  if ((await isFollowed(writer)) < FURTHER) return undefined;
+  if ((await probabilityOfNext(writer)) < FURTHER) return undefined;
   writer.force(NEXT.text);
   const [best] = await writer.rank(others);
   return others.find(({ text }) => text === best?.name)?.candidate;
-}
-
-export function wordsOf({ said, value }: Candidate): string {
-  return said ?? String(value);
 }
 
 function isTaken(next: Candidate, taken: TakenWords): boolean {
@@ -128,7 +124,7 @@ export async function withServedItems(
     served[name] = await sortValues(tool, name, asking, async (writer) => {
       const wanted = new Set(list.slice(0, 1));
       writer.force(JSON.stringify(list[0]));
-      while (wanted.size < list.length && (await isFollowed(writer)) >= WANTED) {
+      while (wanted.size < list.length && (await probabilityOfNext(writer)) >= WANTED) {
         writer.force(NEXT.text);
         const rest = list.filter((item) => !wanted.has(item));
         const [best] = await writer.rank(rest.map(choiceOf));
@@ -154,7 +150,7 @@ function sortValues<T>(
   return read('sort-values', values, OPENING, (open) => use(createJsonWriter(open)));
 }
 
-function isFollowed(writer: JsonWriter): Promise<number> {
+function probabilityOfNext(writer: JsonWriter): Promise<number> {
   return writer.probabilityOf(NEXT, [NEXT, END]);
 }
 

@@ -17,6 +17,11 @@ export interface Candidate {
   readonly said?: string;
 }
 
+/** The words of the request that give a value, else the value itself. */
+export function wordsOf({ said, value }: Candidate): string {
+  return said ?? String(value);
+}
+
 /** The facts of the request and of earlier steps for the arguments of a step. */
 export interface SourceContext {
   readonly said: Said;

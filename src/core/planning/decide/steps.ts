@@ -15,8 +15,8 @@ import { awaitedArguments, canProvide, chooseProvision, saidIn } from './needs.j
 import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid } from './said.js';
-import { findRepeated, type Repeated, withServedItems, withShared, wordsOf } from './served-values.js';
-import { type Candidate, plainSchema, resultFields, type SourceContext } from './sources.js';
+import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
+import { type Candidate, plainSchema, resultFields, type SourceContext, wordsOf } from './sources.js';
 import { describe, stepPrompt } from './step-prompt.js';
 
 /** A step in progress, with its required arguments that have no source. */
@@ -97,16 +97,16 @@ export async function decideSteps(
     { ask, asks, likely }: Omit<About, 'depth' | 'chain'> & { asks: readonly string[] },
   ) {
     const calls: Repeated[] = [];
-    for (let count = -1; drafts.length > count && calls.length < MAX_CALLS; ) {
-      count = drafts.length;
+    let found: Repeated | undefined;
+    do {
       const chain: Chain = { earlier: [...calls] };
-      const [last] = calls.slice(-1);
+      const words = found && wordsOf(found.next);
       // A further call has an ask of its own if the model wrote one with its value.
-      const own = last && asks.find((one) => one.includes(wordsOf(last.next)));
+      const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
       await addStep(tool, { ask: own ?? ask, likely, depth: 0, chain });
-      if (!chain.repeated?.found) break;
-      calls.push(chain.repeated.found);
-    }
+      found = chain.repeated?.found;
+      if (found) calls.push(found);
+    } while (found && calls.length < MAX_CALLS);
     return calls.length + 1;
   }
 
