@@ -1,6 +1,6 @@
 /** The table of zones: which part of `src` knows which. What is not in the table is not allowed. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
 
 /** A zone -> what it may import, besides itself. Imports point one way; the longest zone that fits counts. */

@@ -1,7 +1,7 @@
 /** What a program can import, by entry of the package. Each function says how it is called. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 const { name: packageName, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 

@@ -1,5 +1,5 @@
 /** What the example catalogues promise by name: the tools and requests of their sources, whole schemas, private tools that clash, and cases of every kind. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { isObject } from '../src/core/catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../src/core/catalog/tool.js';
 import { FIXTURES, type FixtureCase, type FixtureName, loadFixture, loadFixtureCases } from './support/fixtures.js';

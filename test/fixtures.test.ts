@@ -1,5 +1,5 @@
 /** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { normaliseArguments } from '../src/core/catalog/schema/normalise.js';
 import { createScope, type View } from '../src/core/catalog/scope.js';
 import type { Tool } from '../src/core/catalog/tool.js';

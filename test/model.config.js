@@ -1,11 +1,13 @@
 /** Tests with the real weights of the local model, one after the other. */
-import base from '../jest.config.js';
+import base from '../vitest.config.js';
 
 export default {
-  ...base,
-  rootDir: '..',
-  testMatch: ['**/*.model.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 1,
-  testTimeout: 600_000,
+  test: {
+    ...base.test,
+    include: ['test/**/*.model.test.ts'],
+    exclude: [],
+    maxWorkers: 1,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+  },
 };

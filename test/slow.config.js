@@ -1,11 +1,13 @@
 /** Tests that kill processes, start servers and open browsers: minutes, one after the other. */
-import base from '../jest.config.js';
+import base from '../vitest.config.js';
 
 export default {
-  ...base,
-  rootDir: '..',
-  testMatch: ['**/*.slow.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 1,
-  testTimeout: 120_000,
+  test: {
+    ...base.test,
+    include: ['test/**/*.slow.test.ts'],
+    exclude: [],
+    maxWorkers: 1,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { renderSource, sourcesFor, sourcesOf } from '../../src/agents/argument-sources.js';
 import type { ArgumentSource, SourceName } from '../../src/core/result.js';
 

@@ -1,5 +1,5 @@
 /** What an approval and a recorded call hold for: the tool of a source and a definition, not whatever has its name. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import type { ToolEntry } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';

@@ -1,5 +1,5 @@
 /** Definitions of sources that are not trusted: what is new or changed waits until somebody has looked. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createDefinitions } from '../../src/agents/definitions.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import type { Store } from '../../src/agents/store/sql/sql-store.js';

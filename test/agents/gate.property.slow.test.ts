@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { checkSequences } from './gate-model.js';
 import { checkMoving } from './moving-model.js';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createKeptAnswers } from '../../src/agents/kept-answers.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { type ErrorCode, WinnowError } from '../../src/core/errors.js';

@@ -1,5 +1,5 @@
 /** Plans under a name: checked when they are kept, told apart by a hash, their users' own, run again with other inputs. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createKeptPlans } from '../../src/agents/kept-plans.js';
 import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { toArazzo, toMermaid } from '../../src/agents/runs/draw-plan.js';

@@ -1,5 +1,5 @@
 /** Rules and tools that are kept in the store, merged with those of the catalogue. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createKeptRules, type KeptRules, MAX_KEPT_RULES } from '../../src/agents/kept-rules.js';
 import { createLiveCatalog } from '../../src/agents/live-catalog.js';
 import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/agents/private-tools.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import type { Documents } from '../../src/agents/store/sql/keyed-records.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { parseRetention } from '../../src/agents/quotas.js';
 import { setUp } from './setup.js';
 

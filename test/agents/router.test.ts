@@ -1,6 +1,6 @@
 /** The router: its requests, what it writes down, its spans, and its names for clients. */
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, it } from 'vitest';
 import { canonicalHash } from '../../src/agents/approvals/canonical-json.js';
 import { callKey } from '../../src/agents/calls/definition.js';
 import type { CallResult } from '../../src/agents/contracts.js';

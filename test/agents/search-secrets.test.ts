@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { setUp } from './setup.js';
 
 it('a key in a query is kept nowhere, and the audit has the beginning of a long one', async () => {

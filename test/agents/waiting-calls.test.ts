@@ -1,6 +1,6 @@
 /** A call that waited for its place is decided again before it runs: in a router over a sandbox with one place. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { PolicyInput } from '../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../src/agents/sandbox/sandbox.js';

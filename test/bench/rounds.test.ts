@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { renderResults } from './own-cost-table.mjs';
 import { countFailures, messageOf, oneAfterTheOther, sideBySide } from './rounds.mjs';
 

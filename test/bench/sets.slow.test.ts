@@ -1,6 +1,6 @@
 /** The scripts that measure sets, as a user starts them: on the fixtures, without a model. They need the build. */
 import { execFileSync } from 'node:child_process';
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 
 const run = (...args: string[]) => execFileSync('node', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
@@ -434,9 +434,10 @@ it('a store may be named by the environment, which the flag wins over', async ()
   }
 });
 
-it.each([['approvals', 'list'], ['approvals', 'grant', 'x', '--by', 'bob'], ['audit']])(
-  'winnow %s %s makes no store where there is none, and says how to name one',
-  async (...words) => {
+it.each(['approvals list', 'approvals grant x --by bob', 'audit'])(
+  'winnow %s makes no store where there is none, and says how to name one',
+  async (line) => {
+    const words = line.split(' ');
     await expect(run(...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');
     const file = at('typo.db');
     const message = `There is no store ${file}. Name the store of the server: --store, WINNOW_STORE or store in the file.`;

@@ -1,7 +1,7 @@
 /** `winnow config print`: what is wrong is named before a server starts, and what holds is shown without a secret. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfigFile } from '../../src/cli/config-file.js';
 import { readConfig } from '../../src/cli/read-config.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

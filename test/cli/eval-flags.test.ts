@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tuneCommand } from '../../src/cli/commands/tune.js';
 import { defaultPromptPath } from '../../src/core/prompts/prompts.js';
 import type { Behaviour } from '../support/scripted-server.js';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
-jest.setTimeout(30_000);
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 /** What the flags of `winnow eval` change: which cases are done, how each is put to the model, and how it is judged. */
 describe('the flags of a run', () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { loadSuites } from '../../src/cli/eval-suites.js';
 import { renderTable } from '../../src/cli/output.js';
 import { createEvaluationProgress } from '../../src/cli/progress.js';

@@ -2,7 +2,7 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadSuites } from '../../src/cli/eval-suites.js';
 import { storeNameOf } from '../../src/cli/model-settings.js';
 import { readVersion } from '../../src/core/environment.js';
@@ -16,7 +16,7 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { ALL_KEYS, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const reason = whyNoRedis();
 const itWithRedis = reason === undefined ? it : it.skip;

@@ -1,8 +1,8 @@
 /** The page that `winnow eval` itself writes, in a real browser: what it shows is what the run counted. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CaseRecord } from '../../src/eval/record.js';
 import { type ReportBrowser, startReportBrowser } from '../eval/report/open-report.js';
 import { shownIds } from '../eval/report/shown-cases.js';
@@ -13,7 +13,7 @@ import { cases, type EvalSetup, setUpEval, tools } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

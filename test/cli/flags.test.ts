@@ -1,7 +1,7 @@
 /** Flags, help and completion of all commands. */
 import { execFileSync } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
 import { command, type FlagsOf } from '../../src/cli/command.js';
 import { flagsAgain } from '../../src/cli/commands/run.js';
 import { assign, duration, instant, PLANNING } from '../../src/cli/flags.js';

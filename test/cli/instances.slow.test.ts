@@ -5,13 +5,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, it, jest } from '@jest/globals';
+import { afterEach, expect, it, vi } from 'vitest';
 import { describePostgres } from '../agents/store/postgres.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMMAND } from './run-cli.js';
 import { NO_MODEL } from './serve-setup.js';
 
-jest.setTimeout(300_000);
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const INSTANCES = 3;
 const TOOLS = [

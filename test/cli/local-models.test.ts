@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
@@ -19,7 +19,7 @@ const llama = {
   dispose: async () => tell('given back'),
 };
 let open = async () => llama;
-jest.unstable_mockModule('node-llama-cpp', () => ({
+vi.doMock('node-llama-cpp', () => ({
   LlamaLogLevel: { error: 'error' },
   resolveChatWrapper: () => ({}),
   getModuleVersion: async () => '1',
@@ -36,6 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   delete process.env.WINNOW_CACHE;
+  vi.doUnmock('node-llama-cpp');
 });
 
 /** Nothing is asked of a model: both are opened and closed. */

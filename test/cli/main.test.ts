@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answer, answerJson, hang } from '../support/server-behaviours.js';
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMMAND, runCli } from './run-cli.js';
 import { runHere } from './run-here.js';
 
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOOLS = [
   {

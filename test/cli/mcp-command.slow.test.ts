@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { at, start, startModern } from './mcp-setup.js';
 

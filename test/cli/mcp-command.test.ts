@@ -1,6 +1,6 @@
 /** `winnow mcp` as a client starts it: a process of its own that speaks over stdin and stdout. */
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { reportApprovers } from '../../src/cli/upkeep.js';
@@ -12,7 +12,7 @@ import { at, start } from './mcp-setup.js';
 import { runHere, textOf } from './run-here.js';
 
 // A process loads its sources one by one.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
   const model = await startScriptedServer(() =>

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { modelCommand } from '../../src/cli/commands/model.js';
 import { CONTENT, CONTENT_HASH, errorOf, fileHash, type Setup, setUp } from '../core/model/store/store-setup.js';
 import { type Printed, runHere } from './run-here.js';

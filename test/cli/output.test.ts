@@ -1,8 +1,8 @@
 /** What commands write: results for people, text of strangers on a terminal, and how far something is. */
 
 import { PassThrough } from 'node:stream';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { printable, printableLine, renderJson, renderTable } from '../../src/cli/output.js';
 import { createDownloadLine, createTerminalLine, renderDuration } from '../../src/cli/progress.js';
 import { renderPlan } from '../../src/cli/render-result.js';
@@ -63,7 +63,7 @@ let render: Renderers;
 beforeAll(async () => {
   // Whether there are colours is decided when the modules are loaded.
   process.env.NO_COLOR = '1';
-  jest.resetModules();
+  vi.resetModules();
   render = await import('../../src/cli/render-result.js');
 });
 

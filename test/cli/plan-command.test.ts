@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { planCommand, selectCommand } from '../../src/cli/commands/plan.js';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { resultSchema, selectResultSchema } from '../../src/core/result.js';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await writeFile(catalog, JSON.stringify(TOOLS));
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   await server?.close();
   server = undefined;
   for (const other of others.splice(0)) await other.close();
@@ -37,7 +37,7 @@ afterEach(async () => {
 /** What the command prints, run on a catalogue of two tools and a scripted server. */
 async function run(name: 'plan' | 'select', words: readonly string[], script: ServerScript = []): Promise<string> {
   const printed: string[] = [];
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
   server = await startScriptedServer(script);
   const command = (name === 'plan' ? planCommand() : selectCommand())
     .exitOverride()
@@ -125,7 +125,7 @@ describe('winnow plan', () => {
 
   it('tells beside the data that the selection failed', async () => {
     const told: string[] = [];
-    jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
     const words = ['level', '--json', '--set', 'passthroughTools=0'];
     const printed = await run('plan', words, [answerJson('none'), answerJson('none'), answerJson(PLAN)]);
     expect(JSON.parse(printed)).toMatchObject({ kind: 'plan', selection: { mode: 'fallback' } });
@@ -136,7 +136,7 @@ describe('winnow plan', () => {
     const told = 'Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog.\n';
     const written = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'] as const) {
-      jest.spyOn(process[stream], 'write').mockImplementation((text) => {
+      vi.spyOn(process[stream], 'write').mockImplementation((text) => {
         written[stream] += text;
         return true;
       });

@@ -1,6 +1,6 @@
 /** The command line within the process of the test: what it prints, and how the process would end. */
-import { jest } from '@jest/globals';
 import type { Command } from 'commander';
+import { vi } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { WinnowError } from '../../src/core/errors.js';
 
@@ -18,7 +18,7 @@ export interface Printed {
 export async function runHere(words: readonly string[], program: Command = createProgram()): Promise<Printed> {
   const printed = { stdout: '', stderr: '', text: '' };
   for (const name of ['stdout', 'stderr'] as const) {
-    jest.spyOn(process[name], 'write').mockImplementation((text) => {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
       printed[name] += String(text);
       printed.text += String(text);
       return true;
@@ -32,7 +32,7 @@ export async function runHere(words: readonly string[], program: Command = creat
     return { ...printed, exitCode: error instanceof WinnowError ? error.meaning.exitCode : 2, error };
   } finally {
     process.exitCode = undefined;
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   }
 }
 

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { request } from 'undici';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 const at = (name: string) => join(folder, name);

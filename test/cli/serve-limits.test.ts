@@ -1,7 +1,7 @@
 /** What one user may spend on models: counted by what the model server reports, and refused before the next call. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it, jest } from '@jest/globals';
+import { afterEach, expect, it, vi } from 'vitest';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer, fail } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -13,7 +13,7 @@ const ASKED = { message: 'How high is the water?' };
 
 let server: ScriptedServer;
 afterEach(async () => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   await server.close();
 });
 
@@ -43,7 +43,7 @@ async function serveWith(modelTokens: object, plan: Behaviour = answer(PLAN)) {
 
 it('a user who has spent the tokens is refused before the model is asked, and others are not', async () => {
   const { post } = await serveWith({ tokens: 40, seconds: 3_600 });
-  jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now());
   expect([(await post('/v1/plan')).status, (await post('/v1/select')).status]).toEqual([200, 200]);
   expect(server.requests).toHaveLength(3);
   const next = 'Models are asked for you again in 3600 s.';
@@ -59,7 +59,7 @@ it('a user who has spent the tokens is refused before the model is asked, and ot
   });
   expect(server.requests).toHaveLength(3);
   expect((await post('/v1/plan', ASKED, 'bob')).status).toBe(200);
-  jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
   expect((await post('/v1/plan')).status).toBe(200);
 });
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createAgents } from '../../src/agents/agents.js';
 import { createCallLog } from '../../src/agents/logging/call-log.js';
 import { createPolicy } from '../../src/agents/policy/policy.js';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from 'vitest';
 import { describePostgres } from '../agents/store/postgres.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';

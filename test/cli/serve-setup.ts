@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { recordLog } from '../adapters/http/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { openClient } from '../adapters/mcp/setup.js';
 import { type PetApi, startPetApi } from '../agents/sandbox/executors/http/pet-api.js';
@@ -17,7 +17,7 @@ import { runHere } from './run-here.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 describe('winnow serve', () => {
   const PLAN = { kind: 'clarification', question: 'Which one?', missing: ['station'] };
@@ -50,8 +50,8 @@ describe('winnow serve', () => {
     await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
     const sources = ['--catalog', catalog, '--catalog', join(folder, 'none.json')];
     let told = '';
-    const stdout = jest.spyOn(process.stdout, 'write').mockImplementation(() => true);
-    const stderr = jest.spyOn(process.stderr, 'write');
+    const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    const stderr = vi.spyOn(process.stderr, 'write');
     const ready = new Promise<void>((resolve) => {
       stderr.mockImplementation((text) => {
         told += text;

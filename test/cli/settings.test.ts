@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/cli/config-file.js';
 import type { ConfigFlags } from '../../src/cli/flags.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';

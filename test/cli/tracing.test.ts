@@ -1,8 +1,8 @@
 /** Traces over OTLP/HTTP as a receiver gets them: what is below what, where a trace goes on, and what stands in no span. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it, jest } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
+import { afterEach, expect, it, vi } from 'vitest';
 import { recordSpans } from '../support/record-spans.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
@@ -12,7 +12,7 @@ import { start } from './mcp-setup.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // A process loads its sources one by one.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const SELECTION = '{"selected_tools": ["look_up"], "reason": "it looks up"}';
 const PLAN = '{"kind": "plan", "steps": [{"id": "s1", "tool": "look_up", "arguments": {}}]}';

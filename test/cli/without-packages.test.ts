@@ -1,7 +1,7 @@
 /** Where an optional package is missing, what needs it says so, and all else works. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openRates } from '../../src/agents/rates/rate-limiter.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { ERROR_TABLE } from '../../src/core/errors.js';
@@ -11,10 +11,20 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
-for (const name of ['bullmq', 'ioredis', 'pg', 'prom-client', '@fastify/swagger-ui', '@opentelemetry/sdk-trace-node'])
-  jest.unstable_mockModule(name, () => {
-    throw new Error(`Cannot find package '${name}' imported from here`);
-  });
+const MISSING = ['bullmq', 'ioredis', 'pg', 'prom-client', '@fastify/swagger-ui', '@opentelemetry/sdk-trace-node'];
+for (const name of MISSING)
+  vi.doMock(name, () => notThere(new Error(`Cannot find package '${name}' imported from here`)));
+afterAll(() => {
+  for (const name of [...MISSING, 'node-llama-cpp']) vi.doUnmock(name);
+});
+
+/** A module whose import fails with just this error: one that is thrown here would be packed into another. */
+function notThere(error: Error): object {
+  const get = () => {
+    throw error;
+  };
+  return new Proxy({}, { get });
+}
 
 const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--catalog', 'fixtures/catalogs/hydrology.json'];
 
@@ -67,9 +77,7 @@ describe('without the package', () => {
 });
 
 describe('the local runtime', () => {
-  jest.unstable_mockModule('node-llama-cpp', () => {
-    throw Object.assign(new Error('not here'), { code: 'ERR_MODULE_NOT_FOUND' });
-  });
+  vi.doMock('node-llama-cpp', () => notThere(Object.assign(new Error('not here'), { code: 'ERR_MODULE_NOT_FOUND' })));
 
   let folder: string;
   let cache: string;

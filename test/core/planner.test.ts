@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { languageOf } from '../../src/core/language.js';
 import type { PlanRequest } from '../../src/core/request.js';
 import { createScriptedModel } from '../support/scripted-model.js';

@@ -2,7 +2,7 @@
 
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readVersion } from '../../src/core/environment.js';
 import { isNeverConnected, isUntrusted, orAborted } from '../../src/core/errors.js';

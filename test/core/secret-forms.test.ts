@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createKeyMask, maskKeysIn } from '../../src/core/secret-forms.js';
 
 const SECRET = 'Say "hi"/(you) & me?>~~';

@@ -1,7 +1,7 @@
 /** Texts from outside, and what is seen of them. */
 
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { capOutput } from '../../src/agents/sandbox/cap-output.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { isGiven, producerGraph } from '../../src/core/catalog/producers.js';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { SERVER_DEFAULTS } from '../../src/adapters/http/server-options.js';
 import { loadConfigFile } from '../../src/cli/config-file.js';

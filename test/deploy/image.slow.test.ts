@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterEach, expect, it, jest } from '@jest/globals';
 import { request } from 'undici';
+import { afterEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '../support/free-port.js';
 import { startScriptedServer } from '../support/scripted-server.js';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { type Image, runDockerfile } from './run-dockerfile.js';
 
 // All packages are installed twice.
-jest.setTimeout(900_000);
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const run = promisify(execFile);
 const TOKEN = 'a-token-of-a-test-of-the-image';

@@ -3,12 +3,12 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, jest } from '@jest/globals';
+import { expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 // Packages are fetched and compiled.
-jest.setTimeout(600_000);
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const run = promisify(execFile);
 const folder = temporaryFolder();

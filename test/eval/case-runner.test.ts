@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import { WinnowError } from '../../src/core/errors.js';

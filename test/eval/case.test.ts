@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { WinnowError } from '../../src/core/errors.js';
 import type { Step } from '../../src/core/result.js';

@@ -1,6 +1,6 @@
 /** Comparisons of two runs: of cases, of steps, and as JUnit. */
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../src/eval/compare.js';
 import { judgeGate, parseGate } from '../../src/eval/gate.js';
 import { anError, aRecord, aRun, NO_USAGE } from './setup.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/core/result.js';
 import type { CompareOptions } from '../../src/eval/compare-steps.js';
 import { scorePlan } from '../../src/eval/plan-scores.js';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { aRecord, inRun, keysIn } from './setup.js';
 

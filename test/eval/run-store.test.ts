@@ -2,7 +2,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CompletionRequest, Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/eval/answer-cache.js';
 import { writeOutputs } from '../../src/eval/outputs.js';

@@ -1,6 +1,6 @@
 /** The scores of a case: its selection, its values and the whole. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { SelectedTool } from '../../src/core/result.js';
 import { type Outcome, scoreCase } from '../../src/eval/score-case.js';
 import { scoreSelection } from '../../src/eval/selection-scores.js';

@@ -1,6 +1,6 @@
 /** Numbers over cases: statistics and the metrics of a run. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createTally, METRICS } from '../../src/eval/metrics.js';
 import { createRandom, randomFor, sampleOf } from '../../src/eval/random.js';
 import type { CaseRecord, ModelCall } from '../../src/eval/record.js';

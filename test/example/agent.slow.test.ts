@@ -1,5 +1,5 @@
 /** The task of the example agent, done and not done: what it says of itself is true. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { runExample } from './run-example.js';
 
 describe('the example agent', () => {

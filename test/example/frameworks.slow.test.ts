@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { describe, expect, jest } from '@jest/globals';
+import { describe, expect, vi } from 'vitest';
 import { NO_MODEL } from '../cli/serve-setup.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
@@ -13,7 +13,7 @@ import { testOrSkip, whyNot } from '../support/test-or-skip.js';
 import { ANSWER, chat, chatCall, serveTools, TASK } from './setup.js';
 
 // Packages are fetched.
-jest.setTimeout(600_000);
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const folder = temporaryFolder();
 const { NODE_OPTIONS: _, ...env } = process.env;

@@ -1,7 +1,7 @@
 /** Agents of other SDKs on a real Winnow over HTTP, with a scripted model: each sees three tools of many, and calls one. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
 import { NO_MODEL } from '../cli/serve-setup.js';
 import { type RecordedRequest, startScriptedServer } from '../support/scripted-server.js';
 import { send } from '../support/server-behaviours.js';

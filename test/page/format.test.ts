@@ -1,6 +1,6 @@
 /** What the pages show of a text: a person sees all that is in it. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { hidesText } from '../../src/core/visible-text.js';
 import { anyCharacter } from '../support/any-character.js';
 

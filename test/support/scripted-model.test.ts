@@ -1,5 +1,5 @@
 /** The tools of the tests are tested too: a script that forgives would make other tests pass with nothing there. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CompletionRequest, Token } from '../../src/core/model/model.js';
 import { createScriptedModel } from './scripted-model.js';
 

@@ -1,6 +1,6 @@
 /** Tests that need a program or packages which a machine may not have: skipped there, and the name of the test says why. */
 import { spawnSync } from 'node:child_process';
-import { it } from '@jest/globals';
+import { it } from 'vitest';
 
 /** Why something can't be tested here; undefined where it can. */
 export function whyNot(cwd: string, program: string, ...words: string[]): string | undefined {

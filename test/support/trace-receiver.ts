@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 
 export interface Span {
   name: string;

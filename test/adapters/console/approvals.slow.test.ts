@@ -1,6 +1,6 @@
 /** The page Approvals in a real browser: what waits is shown as it will run, and a person decides who has proven to be one. */
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { type AgentServerOptions, OPERATOR_TOKEN } from '../http/agents/setup.js';
 import { closeAtOnce } from '../http/setup.js';
@@ -8,7 +8,7 @@ import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-cons
 import { MARKUP, startConsole } from './setup.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { resolve } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';

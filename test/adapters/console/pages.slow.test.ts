@@ -1,7 +1,7 @@
 /** The other pages in a real browser: tools by the thousand, definitions that wait, the audit, figures, the index. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createDefinitions } from '../../../src/agents/definitions.js';
@@ -24,7 +24,7 @@ import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-cons
 import { MARKUP, startConsole } from './setup.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

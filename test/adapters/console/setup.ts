@@ -1,5 +1,5 @@
 /** Servers for the console: planners that are slow or answer all kinds of results, and what waits for an approval. */
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { createModel } from '../../../src/core/model/create-model.js';

@@ -1,7 +1,7 @@
 /** The page Try in a real browser: from typing to the plan, with its reasons; and all that may go wrong on the way. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { PlanResult, TraceEvent } from '../../../src/core/result.js';
 import { parseCase } from '../../../src/eval/case.js';
@@ -12,7 +12,7 @@ import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-cons
 import { CHOICE, COMMON, MARKUP, startConsole, startHydrology, tellingPlanner, WRITTEN } from './setup.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

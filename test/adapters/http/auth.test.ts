@@ -1,8 +1,8 @@
 /** Who may ask a server: pages stay outside, and callers prove who they are, on every path. */
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
 import { type AuthParts, createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createVerifyJwt, jwtSettingsSchema } from '../../../src/adapters/http/auth/jwt.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';

@@ -1,5 +1,5 @@
 /** `POST /v1/plans`: many requests in one, each with its own answer or failure. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/adapters/http/problem.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { Planner } from '../../../src/core/planner.js';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, jest } from '@jest/globals';
+import { beforeEach, describe, expect, vi } from 'vitest';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { testOrSkip, whyNot } from '../../support/test-or-skip.js';
@@ -11,7 +11,7 @@ import { createWorld } from '../mcp/setup.js';
 import { OPERATOR_TOKEN, readingPlanner, startAgentServer } from './agents/setup.js';
 
 // Packages are fetched and compiled.
-jest.setTimeout(600_000);
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { loadConfigFile } from '../../../src/cli/config-file.js';

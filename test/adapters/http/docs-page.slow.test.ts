@@ -1,11 +1,11 @@
 /** `/docs` in a real browser: it shows every operation, asks nobody else, and sends a request to this server. */
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CHROMIUM } from '../../support/browser.js';
 import { ASKED, answeringPlanner, startServer } from './setup.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

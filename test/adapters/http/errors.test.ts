@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/adapters/http/problem.js';
 import { ERROR_TABLE, type ErrorCode, WinnowError } from '../../../src/core/errors.js';
 import type { Planner } from '../../../src/core/planner.js';

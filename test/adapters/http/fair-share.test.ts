@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { streamEvents } from '../../../src/adapters/http/answer-work.js';
 import { createGate } from '../../../src/adapters/http/gate.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';

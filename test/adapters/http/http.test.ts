@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { acceptsEventStream } from '../../../src/adapters/http/answer-work.js';
 import { createReadiness } from '../../../src/adapters/http/readiness.js';
 import { openStore } from '../../../src/agents/store/open-store.js';

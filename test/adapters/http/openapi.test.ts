@@ -1,8 +1,8 @@
 /** The OpenAPI document, held against what a real server with every route answers. */
-import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
+import { describe, expect, it } from 'vitest';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';

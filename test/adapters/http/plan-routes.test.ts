@@ -1,7 +1,7 @@
 /** The routes of plans and selections, and what each user sees of them. */
 import { request as httpRequest } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/adapters/http/problem.js';
 import type { ToolList } from '../../../src/adapters/http/tool-routes.js';
 import { createPolicy } from '../../../src/agents/policy/policy.js';

@@ -1,6 +1,6 @@
 /** Real servers on free ports for one test, and planners to put behind them. */
 import { PassThrough } from 'node:stream';
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import { createServer, type ServerParts } from '../../../src/adapters/http/app.js';
 import { createLogger, type Logger } from '../../../src/agents/logging/logger.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';

@@ -2,7 +2,7 @@
  * Where LangChain's own selector (`llmToolSelectorMiddleware` of langchain 1.5.14, really run) fails an agent, and ours
  * does not. Should a row of the peer go red with a newer version, it was mended there: take the row out.
  */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { type Selected, type Selecting, selectByOurs, selectByPeer, TELLING } from './selecting.js';
 
 interface Row extends Selecting {
@@ -86,7 +86,8 @@ const OURS: Readonly<Record<string, number>> = {
   'a tool that was not chosen runs all the same': 1,
 };
 
-describe.each(TABLE)('where $failing', ({ failing, holds, peerThrows, ...selecting }) => {
+const CASES = TABLE.map(({ failing, ...rest }) => [failing, rest] as const);
+describe.each(CASES)('where %s', (failing, { holds, peerThrows, ...selecting }) => {
   it("with LangChain's own selector", async () => {
     const peer = selectByPeer(selecting);
     if (peerThrows) await expect(peer).rejects.toThrow(peerThrows);

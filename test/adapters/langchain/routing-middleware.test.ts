@@ -1,8 +1,8 @@
 /** The middleware that routes tools, with those of its own. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
 import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createMetaTools, createRoutingMiddleware } from '../../../src/adapters/langchain/index.js';
 import type { CallResult } from '../../../src/agents/contracts.js';

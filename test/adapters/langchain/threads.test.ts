@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Command, MemorySaver } from '@langchain/langgraph';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApprovalResume } from '../../../src/adapters/langchain/index.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { type Setup, setUp } from '../../agents/setup.js';

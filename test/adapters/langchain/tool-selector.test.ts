@@ -1,8 +1,8 @@
 /** The selector of tools, and the tools of LangChain as Winnow reads them. */
-import { describe, expect, it } from '@jest/globals';
 import { StructuredTool } from '@langchain/core/tools';
 import { MemorySaver } from '@langchain/langgraph';
 import { createAgent, tool, toolStrategy } from 'langchain';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { toolsFromLangChain } from '../../../src/adapters/langchain/bound-tools.js';

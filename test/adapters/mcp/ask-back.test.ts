@@ -1,8 +1,8 @@
 /** What a call of 2026-07-28 still needs is asked of the client's person: arguments by all, approvals over stdio. */
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { describe, expect, it } from 'vitest';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { serveStdio } from '../../../src/adapters/mcp/serve-stdio.js';
 import type { CreateSessionInput } from '../../../src/agents/contracts.js';

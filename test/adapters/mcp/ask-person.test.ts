@@ -1,5 +1,5 @@
 /** A client whose person decides on the risky calls of their own agent. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { type Answer, connect, createWorld } from './setup.js';
 
 const ASKED = { path: 'old.txt' };

@@ -1,7 +1,7 @@
 /** What a client is told while it asks nothing: tools that come and go, and turns that end. */
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConnectionSession } from '../../../src/adapters/mcp/connection-session.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
@@ -220,10 +220,10 @@ describe('a client that names its turns', () => {
 
 describe('the clock of the pauses', () => {
   beforeEach(() => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
   });
   afterEach(() => {
-    jest.useRealTimers();
+    vi.useRealTimers();
   });
 
   const MINUTE = 60_000;
@@ -252,18 +252,18 @@ describe('the clock of the pauses', () => {
   it('begins with the end of a call, and a call within it lets it begin anew', async () => {
     const { session, turns } = start();
     await session.run(async () => {}, isCall);
-    await jest.advanceTimersByTimeAsync(MINUTE - 1);
+    await vi.advanceTimersByTimeAsync(MINUTE - 1);
     await session.run(async () => {}, isCall);
-    await jest.advanceTimersByTimeAsync(MINUTE - 1);
+    await vi.advanceTimersByTimeAsync(MINUTE - 1);
     expect(turns).toEqual([]);
-    await jest.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(turns).toEqual(['s']);
   });
 
   it('counts a long silence as one pause', async () => {
     const { session, turns } = start();
     await session.run(async () => {}, isCall);
-    await jest.advanceTimersByTimeAsync(100 * MINUTE);
+    await vi.advanceTimersByTimeAsync(100 * MINUTE);
     expect(turns).toHaveLength(1);
   });
 
@@ -272,20 +272,20 @@ describe('the clock of the pauses', () => {
     let end: () => void = () => {};
     const long = session.run(() => new Promise<void>((resolve) => (end = resolve)), isCall);
     await session.run(async () => {}, isCall);
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
     end();
     await long;
-    await jest.advanceTimersByTimeAsync(MINUTE / 2);
+    await vi.advanceTimersByTimeAsync(MINUTE / 2);
     await session.run(async () => {});
     expect(turns).toEqual([]);
-    await jest.advanceTimersByTimeAsync(MINUTE / 2);
+    await vi.advanceTimersByTimeAsync(MINUTE / 2);
     expect(turns).toHaveLength(1);
   });
 
   it('does not go for a client that names its turns', async () => {
     const { session, turns } = start();
     await session.run(async () => {}, { ...isCall, turn: 'first' });
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(turns).toEqual([]);
   });
 
@@ -295,7 +295,7 @@ describe('the clock of the pauses', () => {
     const { session, turns } = start();
     await session.run(async () => {}, isCall);
     await session.end();
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect([turns, off.turns]).toEqual([[], []]);
   });
 
@@ -307,9 +307,9 @@ describe('the clock of the pauses', () => {
       return router.session();
     };
     void session.run(() => new Promise(() => {}), isCall);
-    await jest.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(0);
     const end = session.end();
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     await end;
     expect(ended).toEqual(['s']);
     await expect(session.hasChanged()).rejects.toMatchObject({ code: 'cancelled' });
@@ -319,7 +319,7 @@ describe('the clock of the pauses', () => {
     const { session, errors, router } = start();
     router.beginTurn = () => Promise.reject(new Error('no store'));
     await session.run(async () => {}, isCall);
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     expect(errors).toEqual([new Error('no store')]);
     expect(await session.run(async () => 'fine', isCall)).toBe('fine');
   });

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { serveWinnow } from '../../support/serve-winnow.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-jest.setTimeout(600_000);
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const run = promisify(execFile);
 /** The suite needs Node 22; a package holds one to run beside this one. */

@@ -1,5 +1,5 @@
 /** What a client sees and gets, over the protocol itself. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
 import { renderTool } from '../../../src/adapters/mcp/render-tool.js';
 import { sessionTools } from '../../../src/adapters/mcp/session-tools.js';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Server } from '@modelcontextprotocol/server';
+import { describe, expect, it, vi } from 'vitest';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
 import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
 import { answeringPlanner, startServer } from '../http/setup.js';
@@ -132,7 +132,7 @@ describe('MCP over HTTP', () => {
     });
 
     it('whose first message is refused leaves nothing open', async () => {
-      const closing = jest.spyOn(Server.prototype, 'close');
+      const closing = vi.spyOn(Server.prototype, 'close');
       const closed = new Promise<void>((resolve) => {
         closing.mockImplementation(async () => resolve());
       });

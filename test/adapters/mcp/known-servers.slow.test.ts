@@ -9,7 +9,6 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   LOG_LEVEL_META_KEY,
   Client as ModernClient,
@@ -25,12 +24,13 @@ import {
   LoggingMessageNotificationSchema,
   type Progress,
 } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../support/free-port.js';
 import { LOADER, MAIN, NO_MODEL, serveWinnow } from '../../support/serve-winnow.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { MODERN } from './setup.js';
 
-jest.setTimeout(300_000);
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const VERSION = '2026.8.31';
 const ORGANISATION = '@modelcontextprotocol/';

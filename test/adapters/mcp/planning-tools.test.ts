@@ -1,5 +1,5 @@
 /** The planner as tools of MCP: what it may see, what the client hears, and what a failure tells. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { McpParts } from '../../../src/adapters/mcp/answering.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { WinnowError } from '../../../src/core/errors.js';

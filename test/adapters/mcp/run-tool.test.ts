@@ -1,6 +1,6 @@
 /** `run` to clients of both kinds: a plan step by step under the policy, paused by an approval, refused as a whole. */
-import { describe, expect, it } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { runTool } from '../../../src/adapters/mcp/run-tool.js';
 import { answeringPlanner, startServer } from '../http/setup.js';

@@ -1,5 +1,4 @@
 /** Winnow as an MCP server over tools whose runs are written down, and real clients that talk to it. */
-import { afterEach } from '@jest/globals';
 import { Client as ModernClient, type Transport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -12,6 +11,7 @@ import {
   type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { afterEach } from 'vitest';
 import type { McpParts } from '../../../src/adapters/mcp/answering.js';
 import { type ConnectionOptions, createConnection } from '../../../src/adapters/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';

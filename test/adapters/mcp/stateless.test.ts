@@ -1,6 +1,6 @@
 /** Requests of 2026-07-28 over HTTP, by a real client: what stands alone, what a handle reaches, and what is refused. */
-import { describe, expect, it } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
 import { createHandles } from '../../../src/adapters/mcp/handles.js';
 import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
 import type { SessionView } from '../../../src/agents/contracts.js';

@@ -1,6 +1,6 @@
 /** Adaptation: what is learnt, how it orders matches, and that it changes nothing else. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import {
   type Adaptation,
   type AdaptationOptions,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { simulateHabits } from './simulate.js';
 
 /** A small form of `test/bench/adaptation-simulation.mjs`: habits make search better for those who have them. */

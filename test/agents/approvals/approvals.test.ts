@@ -1,5 +1,5 @@
 /** Every way to run a risky call without, or with somebody else's, approval. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { canonicalHash, canonicalJson } from '../../../src/agents/approvals/canonical-json.js';
 
 describe('the canonical text', () => {

@@ -1,5 +1,5 @@
 /** A grant with other arguments than were asked for: it is for a call with these, once, and for no other. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';

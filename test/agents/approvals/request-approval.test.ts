@@ -1,5 +1,5 @@
 /** An approval that is asked for before the call: what it is bound to, and every way to get more out of it. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { RequestApprovalInput } from '../../../src/agents/records.js';
 import { setUp } from '../setup.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { callValues } from '../../../src/agents/calls/run-call.js';
 
 const digest = (value: unknown) => `digest of ${JSON.stringify(value)}`;

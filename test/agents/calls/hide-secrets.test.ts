@@ -1,5 +1,5 @@
 /** What whoever approves a call sees of its arguments. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
 import { hideSecrets } from '../../../src/agents/calls/hide-secrets.js';
 import { secretArgumentNames } from '../../../src/core/catalog/schema/secrets.js';

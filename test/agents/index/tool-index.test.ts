@@ -1,5 +1,5 @@
 /** The index over its life: built, given weights, exported and taken over. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { INDEX_VERSION } from '../../../src/agents/index/generation.js';
 import { createWeightsKeeper } from '../../../src/agents/index/kept-index.js';
 import { snapshotSchema } from '../../../src/agents/index/snapshot.js';

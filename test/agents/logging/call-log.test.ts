@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { propagation, SpanStatusCode, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/agents/logging/call-log.js';
 import { createLogger, failureFacts, type LogOptions } from '../../../src/agents/logging/logger.js';
 import { WinnowError } from '../../../src/core/errors.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { decide, type Facts, refusalOf } from '../../../src/agents/policy/decide.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';

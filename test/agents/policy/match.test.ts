@@ -1,6 +1,6 @@
 /** What a part of a policy is about: each condition alone takes in what it names and leaves out the rest. */
-import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
 import {
   compileGlobs,
   compileToolMatch,
@@ -81,7 +81,7 @@ describe('a match about arguments', () => {
   it('makes a pattern once, not for each call', () => {
     const match = matchSchema.parse({ arguments: { mode: { pattern: '^re' } } });
     matchesArguments(match, { mode: 'read' });
-    const make = jest.spyOn(globalThis, 'RegExp');
+    const make = vi.spyOn(globalThis, 'RegExp');
     try {
       matchesArguments(match, { mode: 'write' });
       expect(make).not.toHaveBeenCalled();

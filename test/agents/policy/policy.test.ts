@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkPolicy } from '../../../src/agents/policy/check-policy.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import { openPolicyFile } from '../../../src/agents/policy/policy-file.js';

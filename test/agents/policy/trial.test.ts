@@ -1,5 +1,5 @@
 /** What another policy would decide, over HTTP: on a call that never runs, and on the calls that agents made. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { type AgentServerOptions, startAgentServer, TOOLS } from '../../adapters/http/agents/setup.js';
 import { createTool } from '../../support/create-tool.js';

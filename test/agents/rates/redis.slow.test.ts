@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type OpenRates, openRates, type RateClaim } from '../../../src/agents/rates/rate-limiter.js';
 import { configured, serve } from '../../cli/serve-setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from '../../eval/queue/redis-server.js';
@@ -12,7 +12,7 @@ import { startScriptedServer } from '../../support/scripted-server.js';
 import { answer } from '../../support/server-behaviours.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const reason = whyNoRedis();
 const describeRedis = reason === undefined ? describe : describe.skip;

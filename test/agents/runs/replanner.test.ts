@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { PlanRun } from '../../../src/agents/runs/plan-run.js';
 import { createReplanner } from '../../../src/agents/runs/replanner.js';
 import { runPlan } from '../../../src/agents/runs/run-plan.js';

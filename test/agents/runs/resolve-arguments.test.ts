@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { StepState } from '../../../src/agents/runs/plan-run.js';
 import { resolveArguments } from '../../../src/agents/runs/resolve-arguments.js';
 

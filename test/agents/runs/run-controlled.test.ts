@@ -1,5 +1,5 @@
 /** Loops and conditions of a plan: which calls there are is read from results; which tool, never. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { type PlanRunEvent, planRunEventSchema } from '../../../src/agents/runs/plan-run.js';
 import { type RunPlanOptions, resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';

@@ -1,5 +1,5 @@
 /** What of a run is kept: no secret, and all that is needed to go on, or a question for what is missing. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';

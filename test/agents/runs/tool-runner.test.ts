@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createGatedRunner, createToolRunner } from '../../../src/agents/runs/tool-runner.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { checkLimits, resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createTool } from '../../support/create-tool.js';
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { capOutput } from '../../../src/agents/sandbox/cap-output.js';
 import { toJson } from '../../../src/agents/sandbox/json-value.js';
 

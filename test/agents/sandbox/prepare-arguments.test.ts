@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { prepareArguments } from '../../../src/agents/sandbox/prepare-arguments.js';
 import { createTool } from '../../support/create-tool.js';
 

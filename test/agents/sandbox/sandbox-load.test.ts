@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
 import { createTool } from '../../support/create-tool.js';
@@ -153,9 +153,9 @@ it('a call that can not be counted has not reached the tool', async () => {
 });
 
 describe('the rates', () => {
-  let clock: jest.Spied<typeof Date.now>;
+  let clock: MockInstance<typeof Date.now>;
   beforeEach(() => {
-    clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+    clock = vi.spyOn(Date, 'now').mockReturnValue(0);
   });
   afterEach(() => clock.mockRestore());
 

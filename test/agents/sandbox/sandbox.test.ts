@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callResultSchema, type Progress } from '../../../src/agents/contracts.js';
 import type { Executor } from '../../../src/agents/sandbox/executors/executor.js';
 import {
@@ -178,10 +178,10 @@ describe('a call in the sandbox', () => {
 
   describe('that tells its progress', () => {
     beforeEach(() => {
-      jest.useFakeTimers();
+      vi.useFakeTimers();
     });
     afterEach(() => {
-      jest.useRealTimers();
+      vi.useRealTimers();
     });
 
     it('or asks has its time anew while the question is open; one that nobody answers is dismissed after 5 minutes', async () => {
@@ -196,12 +196,12 @@ describe('a call in the sandbox', () => {
         arguments: {},
         onQuestion: (_, signal) => new Promise(() => void signals.push(signal)),
       });
-      await jest.advanceTimersByTimeAsync(299_000);
+      await vi.advanceTimersByTimeAsync(299_000);
       expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-      await jest.advanceTimersByTimeAsync(2_000);
+      await vi.advanceTimersByTimeAsync(2_000);
       expect(await running).toMatchObject({ ok: true, output: { action: 'cancel' } });
       expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-      expect(jest.getTimerCount()).toBe(0);
+      expect(vi.getTimerCount()).toBe(0);
     });
 
     async function runFor(milliseconds: number, { every }: { every: number }) {
@@ -222,7 +222,7 @@ describe('a call in the sandbox', () => {
         arguments: {},
         onProgress: (progress) => told.push(progress),
       });
-      await jest.advanceTimersByTimeAsync(20_000);
+      await vi.advanceTimersByTimeAsync(20_000);
       return { result: await running, told };
     }
 

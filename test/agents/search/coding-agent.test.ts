@@ -7,7 +7,7 @@
  * 0.976. With MiniSearch and a Chinese dictionary in place of an own engine and English synonyms all have 0.933, and the 265
  * queries of these two parts 0.921: that is the honest expectation for queries that nobody has seen.
  */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createDiscovery } from '../../../src/agents/search/discovery.js';
 import { loadSynonyms } from '../../../src/agents/search/source-synonyms.js';
 import { createScope } from '../../../src/core/catalog/scope.js';

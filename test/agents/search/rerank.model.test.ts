@@ -1,5 +1,5 @@
 /** A second opinion of the local model, with real weights: `npm run test:model`. */
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createModel } from '../../../src/core/model/create-model.js';
 import type { Model } from '../../../src/core/model/model.js';
 import { loadNamedPrompt } from '../../../src/core/prompts/prompts.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseRerankSettings } from '../../../src/agents/search/rerank.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { Usage } from '../../../src/core/model/model.js';

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSourceSynonyms, loadSynonyms } from '../../../src/agents/search/source-synonyms.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -1,5 +1,5 @@
 /** A search for tools: its answer, the lists beside it, discovery, and the model that is asked again. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { type Adaptation, createAdaptation } from '../../../src/agents/adaptation/adaptation.js';
 import { listOutputSchema, searchOutputSchema } from '../../../src/agents/contracts.js';
 import { createDiscovery } from '../../../src/agents/search/discovery.js';

@@ -1,5 +1,5 @@
 /** What a session has: enabled tools, their companions, its settings and how it is read. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseSessionSettings } from '../../../src/agents/parts.js';
 import { companionsOf } from '../../../src/agents/sessions/enabling.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from 'vitest';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { describeStore } from './contract.js';
 import { approval, at } from './records.js';

@@ -1,5 +1,5 @@
 /** What every store promises; run against each of them. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import {
   type ApprovalRecord,

@@ -1,7 +1,7 @@
 /** PostgreSQL under attack: connections that are killed, rows that are stuck, and two who do the same at once. */
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import { describePostgres } from './postgres.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import { describePostgres } from './postgres.js';

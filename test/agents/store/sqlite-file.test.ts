@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from 'vitest';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { storeCommand } from '../../../src/cli/commands/store.js';
 import { storePlaceOf } from '../../../src/cli/read-config.js';

@@ -1,6 +1,6 @@
 /** Figures of the use: searches that are followed, rates, and metrics. */
-import { describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
+import { describe, expect, it } from 'vitest';
 import { createToolIndex } from '../../../src/agents/index/tool-index.js';
 import type { TelemetryEvent } from '../../../src/agents/records.js';
 import {

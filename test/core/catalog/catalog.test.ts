@@ -1,7 +1,7 @@
 /** A catalogue: its tools, its rules and its summaries. */
 
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createCatalog, fingerprintOf, toolHash } from '../../../src/core/catalog/catalog.js';
 import { ruleSchema } from '../../../src/core/catalog/rule.js';
 import { firstSentence, renderSummary, SUMMARY_STYLES } from '../../../src/core/catalog/summary.js';

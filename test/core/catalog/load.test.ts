@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it, test } from 'vitest';
 import { type LoadOptions, loadCatalog } from '../../../src/core/catalog/load.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -1,5 +1,5 @@
 /** Which tool's result provides which argument, by which field; and who is added before a chosen tool. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { missingProducers, type ProducerContext, producerGraph } from '../../../src/core/catalog/producers.js';
@@ -110,7 +110,7 @@ describe('the field that provides an argument', () => {
     [assistant, 'drive_share', 'file_id', 'drive_search file_id'],
     [codingAgent, 'commit_message_write', 'diff', 'git_diff diff'],
     [codingAgent, 'lsp_hover', 'uri', 'lsp_open_file uri'],
-  ])('%# is found for %2$s of %1$s', (view, consumer, argument, expected) => {
+  ])('%#: is found for $2 of $1', (view, consumer, argument, expected) => {
     expect(provisions(view, consumer, argument)).toContain(expected);
   });
 
@@ -194,7 +194,7 @@ describe('a missing producer is added', () => {
     [movies, 'movie_credits', 'Who played in "Arrival"?', ['search_movie']],
     [movies, 'person_details', 'Where was "Amy Adams" born?', ['search_person']],
     [hotels, 'hotel_prices', 'What do hotels in Rome cost?', ['find_city', 'list_hotels']],
-  ])('%# before %2$s, the deepest first', (view, name, message, expected) => {
+  ])('%#: before $1, the deepest first', (view, name, message, expected) => {
     expect(namesAdded(view, name, asks(message))).toEqual(expected);
   });
 

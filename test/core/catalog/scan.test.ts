@@ -1,5 +1,5 @@
 /** What the scan of tools flags, and above all what it leaves alone. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createScan, scanTools } from '../../../src/core/catalog/scan.js';
 import { renderSummary, shownDescription } from '../../../src/core/catalog/summary.js';
 import { parseTool, type Tool, type ToolEntry } from '../../../src/core/catalog/tool.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope, type ScopeRequest } from '../../../src/core/catalog/scope.js';
 import { createTool } from '../../support/create-tool.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MAX_DESCRIPTION_CHARACTERS, parseTool, type Tool } from '../../../src/core/catalog/tool.js';
 
 const PLACE = { origin: 'tools.json', index: 3 };
@@ -193,9 +193,12 @@ describe('a name', () => {
 });
 
 describe('a wrong entry', () => {
-  it.each([null, undefined, 7, 'tool', [], true])('%j is a value with its issues, never an exception', (entry) => {
-    expect(parse(entry)).toMatchObject({ ok: false, issues: [{ level: 'warning', entry: 'tools.json[3]' }] });
-  });
+  it.each([[null], [undefined], [7], ['tool'], [[]], [true]])(
+    '%j is a value with its issues, never an exception',
+    (entry) => {
+      expect(parse(entry)).toMatchObject({ ok: false, issues: [{ level: 'warning', entry: 'tools.json[3]' }] });
+    },
+  );
 
   it('names each thing that is wrong', () => {
     const parsed = parse({ name: 'a', description: 7, keywords: 'k', inputSchema: [], scope: 'mine' });

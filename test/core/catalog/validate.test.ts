@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { type JsonSchema, parseTool, type Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
 

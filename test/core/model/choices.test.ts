@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createNameTrie, type RankOptions, rankNames } from '../../../src/core/model/choices.js';
 import type { Token, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';

@@ -1,6 +1,6 @@
 /** What every implementation of the model seam must do. Run against each of them, with real weights too. */
 import { getEventListeners } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {
   CompletionRequest,
   Model,

@@ -1,5 +1,5 @@
 /** Models: what is common to all, and which one is opened. */
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import { estimateTokens } from '../../../src/core/model/count-tokens.js';
 import { createLocalModels } from '../../../src/core/model/create-model.js';
@@ -55,7 +55,7 @@ describe('what a failed call spent', () => {
   });
 
   it.each([new Error('x'), 'x', undefined, new WinnowError('internal', 'x')])(
-    'is one call where %p tells nothing',
+    'is one call where %s tells nothing',
     (error) => {
       expect(spentUsage(error)).toEqual({ calls: 1, read: 0, cached: 0, written: 0 });
     },

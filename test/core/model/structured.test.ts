@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import { type Completion, noUsage } from '../../../src/core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../../src/core/model/structured.js';

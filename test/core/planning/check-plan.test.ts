@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
 import { createTool } from '../../support/create-tool.js';
 

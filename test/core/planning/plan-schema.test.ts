@@ -1,6 +1,6 @@
 /** The schema of a plan, what it lets a model write, and the order of steps. */
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
@@ -331,7 +331,7 @@ describe('steps of high risk', () => {
 });
 
 afterEach(() => {
-  jest.useRealTimers();
+  vi.useRealTimers();
 });
 
 describe('the day of the user', () => {
@@ -340,12 +340,12 @@ describe('the day of the user', () => {
     ['2026-11-22T16:30:00Z', 'Asia/Shanghai', '2026-11-23 (Monday), time zone Asia/Shanghai'],
     ['2026-11-22T04:30:00Z', 'America/New_York', '2026-11-21 (Saturday), time zone America/New_York'],
   ])('at %s is that of the clock in %s', (now, timeZone, day) => {
-    jest.useFakeTimers({ now: new Date(now) });
+    vi.useFakeTimers({ now: new Date(now) });
     expect(renderToday({ timeZone })).toBe(day);
   });
 
   it('is the one that the request names, whatever the clock says', () => {
-    jest.useFakeTimers({ now: new Date('2030-01-01T00:00:00Z') });
+    vi.useFakeTimers({ now: new Date('2030-01-01T00:00:00Z') });
     expect(renderToday({ today: '2024-02-29', timeZone: 'UTC' })).toBe('2024-02-29 (Thursday), time zone UTC');
   });
 

@@ -1,6 +1,6 @@
 /** Whatever a model answers: what leaves `planner.plan` is a valid plan, or an honest word, or `plan_invalid` with the issues. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';

@@ -1,6 +1,6 @@
 /** What planning makes of real tools: what holds for the fixtures must hold for catalogues found in the wild. */
-import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
 import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';

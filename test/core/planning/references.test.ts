@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { findBroken, findReferences, renderPath, textsIn } from '../../../src/core/planning/references.js';
 
 describe('findReferences', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../../src/core/catalog/tool.js';
 import { renderTool, renderTools, renderType } from '../../../src/core/planning/render-tool.js';

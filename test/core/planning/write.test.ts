@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan } from '../../../src/core/planning/check-plan.js';
 import { groundSteps } from '../../../src/core/planning/ground.js';

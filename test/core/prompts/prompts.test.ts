@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
 import {

@@ -1,5 +1,5 @@
 /** The index of keywords: its fields, its words and their synonyms. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseSynonyms } from '../../../src/agents/search/source-synonyms.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { type Learnt, type RankOptions, rank } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';

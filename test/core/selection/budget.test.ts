@@ -1,5 +1,5 @@
 /** Budgets of selection: tokens of schemas and summaries, and models with small contexts. */
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import { estimateTokens } from '../../../src/core/model/count-tokens.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';

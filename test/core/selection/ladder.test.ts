@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { estimateTokens } from '../../../src/core/model/count-tokens.js';

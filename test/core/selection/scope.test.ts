@@ -1,6 +1,6 @@
 /** Which tools may be selected: the scope of the caller, the rank by a model, and whatever it answers. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { OptionsInput } from '../../../src/core/options.js';
 import type { Planner } from '../../../src/core/planner.js';

@@ -1,6 +1,6 @@
 /** Selection over a real server: its answers, its failures, cancellation and time. */
 import { getEventListeners } from 'node:events';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../../src/core/catalog/rule.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { noUsage } from '../../../src/core/model/model.js';

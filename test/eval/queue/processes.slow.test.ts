@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readSummary, withRun } from '../../../src/eval/run-store.js';
 import { type Outcome, runCli } from '../../cli/run-cli.js';
 import { type RecordedRequest, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
@@ -14,7 +14,7 @@ import { startReceiver } from '../../support/trace-receiver.js';
 import { keysIn } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 
-jest.setTimeout(300_000);
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const CASES = 60;
 const WORKERS = ['first', 'second', 'third'] as const;

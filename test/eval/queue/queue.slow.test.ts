@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CaseJob } from '../../../src/eval/case-runner.js';
 import { jobIdOf } from '../../../src/eval/queue/queued-run.js';
 import { PREFIX, queueNameOf } from '../../../src/eval/queue/run-registry.js';
@@ -9,7 +9,7 @@ import { aCase, aRecord, NO_USAGE } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 import { answers, aRun, beginCommand, beginWorker, FINGERPRINT, fails, IDENTITY, jobs } from './setup.js';
 
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const reason = whyNoRedis();
 const itWithRedis = reason === undefined ? it : it.skip;

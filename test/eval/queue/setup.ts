@@ -2,7 +2,7 @@
  * A run in a real Redis within the process of the test: the command's side and workers, with a runner of the test's. What
  * a test that fails leaves is given up after it.
  */
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import type { CaseJob, CaseRunner } from '../../../src/eval/case-runner.js';
 import { openQueueCommand } from '../../../src/eval/queue/queue-command.js';
 import { type QueueWorkerOptions, serveQueue } from '../../../src/eval/queue/queue-worker.js';

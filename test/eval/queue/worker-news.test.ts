@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createWorkerNews } from '../../../src/eval/queue/queue-command.js';
 
 function news() {

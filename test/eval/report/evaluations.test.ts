@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { summarise } from '../../../src/eval/evaluate.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { openEvaluations } from '../../../src/eval/report/evaluations.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { type CaseRecord, caseRecordSchema } from '../../../src/eval/record.js';
 import { renderReport } from '../../../src/eval/report/render-report.js';
 import type { CaseRow, ReportRun } from '../../../src/eval/report/report-data.js';

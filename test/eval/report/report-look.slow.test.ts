@@ -1,12 +1,12 @@
 /** What can be measured of the page's look: contrast in light and dark, accessibility by axe, no sideways scrolling on a phone. */
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { generateRun } from './generated-run.js';
 import { type ReportBrowser, startReportBrowser } from './open-report.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

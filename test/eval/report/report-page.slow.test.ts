@@ -1,6 +1,6 @@
 /** The page as a reader uses it, in a real browser: what it shows is compared with the records it was made from. */
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { CHROMIUM } from '../../support/browser.js';
 import { describeRun } from './describe-run.js';
@@ -9,7 +9,7 @@ import { type OpenedReport, type ReportBrowser, startReportBrowser } from './ope
 import { expectShown, failedFirst, idsOf, shownIds, waitForRows } from './shown-cases.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

@@ -1,5 +1,5 @@
 /** Pages of runs that are out of the common: hostile text, repeats, several suites, no case at all, very many. */
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { CHROMIUM } from '../../support/browser.js';
 import { createRecord, generateRun } from './generated-run.js';
@@ -7,7 +7,7 @@ import { type ReportBrowser, startReportBrowser } from './open-report.js';
 import { countShown, expectShown, failedFirst, shownIds, waitForRows } from './shown-cases.js';
 
 // A browser on a busy machine takes its time; no test is about it.
-jest.setTimeout(60_000);
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const inBrowser = CHROMIUM ? describe : describe.skip;
 const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';

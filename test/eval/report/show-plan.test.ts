@@ -1,7 +1,7 @@
 /** What the page shows of a case and its plan, and where it draws it. */
 
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createTally } from '../../../src/eval/metrics.js';
 import { scorePlan } from '../../../src/eval/plan-scores.js';
 import type { CaseRecord } from '../../../src/eval/record.js';

@@ -1,6 +1,6 @@
 /** Which cases the list shows, compared with the records that it should: what failed first, then in the order of the run. */
-import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { stateOf } from '../../../src/eval/report/report-data.js';
 

@@ -1,6 +1,6 @@
 /** How candidates are told apart: budgets, halving, splits and decisions. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { EvaluationCase } from '../../../src/eval/case.js';
 import { type Pair, signFlipP } from '../../../src/eval/statistics.js';
 import { type Measurements, toCandidate, type Variant } from '../../../src/eval/tune/candidates.js';

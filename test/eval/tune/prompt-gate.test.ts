@@ -1,8 +1,8 @@
 /** What a tuned prompt may be: its draft, its gate, and how much longer it may become. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import {
   defaultPromptPath,
   EXAMPLES_MARK,

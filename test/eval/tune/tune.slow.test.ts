@@ -1,6 +1,6 @@
 /** Runs of the tuning that take many calls, and the rates of its decision over many seeds. */
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../../src/eval/random.js';
 import type { Pair } from '../../../src/eval/statistics.js';
 import { tokensOf } from '../../../src/eval/tune/prompt-gate.js';

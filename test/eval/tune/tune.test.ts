@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';

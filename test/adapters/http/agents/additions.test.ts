@@ -1,5 +1,5 @@
 /** What is added while the server runs: private tools of users, and rules of operators. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createKeptRules } from '../../../../src/agents/kept-rules.js';
 import { createLivePlanner } from '../../../../src/agents/live-catalog.js';
 import { createPrivateTools } from '../../../../src/agents/private-tools.js';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import { createAuthenticate } from '../../../../src/adapters/http/auth/authenticate.js';
 import type { PageFile } from '../../../../src/adapters/http/page-routes.js';
 import { createUserTokens } from '../../../../src/agents/connections/user-tokens.js';

@@ -1,7 +1,7 @@
 /** Users who connect an MCP server to their own accounts there, over HTTP: a small issuer, a server behind it, and browsers. */
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
 import { createUserTokens } from '../../../../src/agents/connections/user-tokens.js';
 import {
   type AuthorizationServer,

@@ -1,5 +1,5 @@
 /** What is broken in a request, what is counted, and runs of plans, over real HTTP. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../../src/core/errors.js';
 import { parseEvents } from '../setup.js';
 import { readingPlanner, startAgentServer } from './setup.js';

@@ -1,6 +1,6 @@
 /** `Idempotency-Key` over HTTP: what changes something is done once, whatever becomes of the connection. */
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { WinnowError } from '../../../../src/core/errors.js';
 import type { Planner } from '../../../../src/core/planner.js';

@@ -1,5 +1,5 @@
 /** What searches answer by: the index, its weights and snapshots, what was learnt, and the model that is asked again. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CatalogReload } from '../../../../src/agents/live-catalog.js';
 import { createRerank, parseRerankSettings } from '../../../../src/agents/search/rerank.js';
 import { openStore } from '../../../../src/agents/store/open-store.js';

@@ -1,5 +1,5 @@
 /** Random pairs of users, with what shows that they reach for one another's things at all. */
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import { checkPairs } from './isolation-model.js';
 
 export async function checkIsolationRuns(runs: number): Promise<void> {

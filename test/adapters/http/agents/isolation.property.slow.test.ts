@@ -1,4 +1,4 @@
-import { it } from '@jest/globals';
+import { it } from 'vitest';
 import { checkIsolationRuns } from './isolation-runs.js';
 
 it(

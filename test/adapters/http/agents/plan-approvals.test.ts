@@ -1,5 +1,5 @@
 /** A kept plan that is approved as a whole: what the grant covers, what it does not, and what makes each step ask again. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { renderReview } from '../../../../src/agents/approvals/render-review.js';
 import { createPolicy, type PolicyInput } from '../../../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';

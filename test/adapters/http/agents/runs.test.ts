@@ -1,5 +1,5 @@
 /** Runs of plans over HTTP as their user, another user and operators find them; and what stops one. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { createAgent, tool, toolStrategy } from 'langchain';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readStep } from '../../../../src/adapters/langchain/chat-model/take-step.js';
 import { createChatModel } from '../../../../src/adapters/langchain/index.js';

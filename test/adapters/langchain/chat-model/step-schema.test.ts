@@ -1,6 +1,6 @@
 /** What the schema of a step lets a model write is read as that step, and its arguments are those of the tool. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { readStep, stepSchema } from '../../../../src/adapters/langchain/chat-model/take-step.js';
 import type { Tool } from '../../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../../src/core/catalog/validate.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { runnerOf } from '../../../../src/agents/sandbox/executors/executor.js';
 import { parseTool } from '../../../../src/core/catalog/tool.js';
 

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
@@ -187,9 +187,9 @@ describe('a server that ends its stream at once', () => {
       pauses.push(ms);
       return realTimeout(work, 0);
     };
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout);
   });
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   const growing = [1, 2, 4, 8, 16].map((seconds) => seconds * 1_000);
   it.each([

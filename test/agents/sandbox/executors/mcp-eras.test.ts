@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import type { AskPerson, ServerQuestion } from '../../../../src/agents/hearing.js';
 import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
@@ -20,21 +20,21 @@ import { createTool } from '../../../support/create-tool.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 /** Servers are slow to start on a busy machine. */
-jest.setTimeout(30_000);
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const OLD = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 const MODERN = resolve('test/agents/sandbox/executors/mcp-modern-server.mjs');
 
-const SERVERS = [
-  { name: '2026-07-28 on stdio', script: MODERN, wire: 'stdio', revision: '2026-07-28' },
-  { name: '2026-07-28 on streamable HTTP', script: MODERN, wire: 'http', revision: '2026-07-28' },
-  { name: '2025-11-25 on stdio', script: OLD, wire: 'stdio', revision: '2025-11-25' },
-  { name: '2025-11-25 on streamable HTTP', script: OLD, wire: 'http', revision: '2025-11-25' },
-  { name: '2025-11-25 on SSE', script: OLD, wire: 'sse', revision: '2025-11-25', type: 'sse' },
-  { name: '2025-11-25 on SSE that nobody told of', script: OLD, wire: 'sse', revision: '2025-11-25' },
-] as const;
+const SERVERS = {
+  '2026-07-28 on stdio': { script: MODERN, wire: 'stdio', revision: '2026-07-28' },
+  '2026-07-28 on streamable HTTP': { script: MODERN, wire: 'http', revision: '2026-07-28' },
+  '2025-11-25 on stdio': { script: OLD, wire: 'stdio', revision: '2025-11-25' },
+  '2025-11-25 on streamable HTTP': { script: OLD, wire: 'http', revision: '2025-11-25' },
+  '2025-11-25 on SSE': { script: OLD, wire: 'sse', revision: '2025-11-25', type: 'sse' },
+  '2025-11-25 on SSE that nobody told of': { script: OLD, wire: 'sse', revision: '2025-11-25' },
+} as const;
 
-describe.each(SERVERS)('a server of $name', ({ script, wire, revision, ...told }) => {
+describe.each(Object.entries(SERVERS))('a server of %s', (_, { script, wire, revision, ...told }) => {
   const journal = join(temporaryFolder(), 'journal');
   let server: McpServer;
   let running: ChildProcess | undefined;
@@ -181,8 +181,8 @@ describe('the first question to a process', () => {
   const realTimeout = globalThis.setTimeout;
   // The silence is waited for, but not for as long.
   const faster = (work: () => void, ms?: number) => realTimeout(work, ms === 5_000 ? 50 : ms);
-  beforeEach(() => void jest.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout));
-  afterEach(() => void jest.restoreAllMocks());
+  beforeEach(() => void vi.spyOn(globalThis, 'setTimeout').mockImplementation(faster as typeof setTimeout));
+  afterEach(() => void vi.restoreAllMocks());
 
   /** Reads what it is sent, and becomes the real server only when the first line is as it wants it. */
   const picky = (otherwise: string) => `

@@ -1,6 +1,6 @@
 /** Servers that want tokens: the operator's client credentials become some, and neither goes to anybody else. */
 import type { IncomingMessage } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { createSandbox, type Sandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
@@ -22,11 +22,11 @@ const opened = <One extends { close(): unknown }>(one: One): One => {
 };
 const noise: unknown[] = [];
 beforeEach(() => {
-  jest.spyOn(console, 'warn').mockImplementation((...words) => void noise.push(words));
+  vi.spyOn(console, 'warn').mockImplementation((...words) => void noise.push(words));
 });
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
   expect(noise.splice(0)).toEqual([]);
 });
 

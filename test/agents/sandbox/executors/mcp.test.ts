@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
 import type { AskPerson } from '../../../../src/agents/hearing.js';
 import {
@@ -26,7 +26,7 @@ const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 const APPEND = "require('fs').appendFileSync(process.argv[1], 'start 1\\n')";
 
 /** Servers are slow to start on a busy machine. */
-jest.setTimeout(30_000);
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let folder: string;
 let journal: string;
@@ -108,14 +108,14 @@ describe('what an MCP server asks while it works on a call', () => {
     ['has a form that is too long', form({ description: 'x'.repeat(32_000) }), 'its question is too long to read'],
     ['hides text in what it reads again', form({ enum: ['a\u200bb'] }), 'its question has hidden characters'],
   ])('is declined, and nobody sees it, where it %s', async (_, input, reason) => {
-    const onQuestion = jest.fn<AskPerson>();
+    const onQuestion = vi.fn<AskPerson>();
     const result = await call('ask', { input, onQuestion });
     expect(onQuestion).not.toHaveBeenCalled();
     expect(result).toMatchObject({ output: { action: 'decline' }, notes: [expect.stringContaining(reason)] });
   });
 
   it('has its words on one line each, without hidden characters, and no keyword that MCP does not have', async () => {
-    const onQuestion = jest.fn<AskPerson>(async () => ({ action: 'decline' }));
+    const onQuestion = vi.fn<AskPerson>(async () => ({ action: 'decline' }));
     const words = { title: 'The\u202e day', description: 'of\nthe week', default: 'two\nlines' };
     await call('ask', { input: form({ ...words, pattern: '(a+)+$' }, 'Allow\n\u2028rm?'), onQuestion });
     const day = { type: 'string', title: 'The day', description: 'of the week', default: 'two\nlines' };
@@ -124,7 +124,7 @@ describe('what an MCP server asks while it works on a call', () => {
   });
 
   it('is put to nobody where several calls are under way, or several users use the connection', async () => {
-    const onQuestion = jest.fn<AskPerson>(async () => ({ action: 'accept', content: { day: 'Monday' } }));
+    const onQuestion = vi.fn<AskPerson>(async () => ({ action: 'accept', content: { day: 'Monday' } }));
     const stop = new AbortController();
     const hanging = call('hang', { user: 'ann', signal: stop.signal, onQuestion });
     await until('call hang');
@@ -141,7 +141,7 @@ describe('what an MCP server asks while it works on a call', () => {
   });
 
   it('is dismissed from the 21st of one call on, and prolongs the call while it is open', async () => {
-    const onQuestion = jest.fn<AskPerson>(async () => {
+    const onQuestion = vi.fn<AskPerson>(async () => {
       await pause(700);
       return { action: 'accept', content: { day: 'Monday' } };
     });

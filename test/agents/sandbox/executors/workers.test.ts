@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createWorkerExecutor } from '../../../../src/agents/sandbox/executors/workers.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { createTool } from '../../../support/create-tool.js';

@@ -1,6 +1,6 @@
 /** Schemas of real tools: what holds for small examples must hold for thousands. */
-import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
 import { normaliseArguments } from '../../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../../../../src/core/catalog/tool.js';
 import { validatorFor } from '../../../../src/core/catalog/validate.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { findSizeProblem, MOST } from '../../../../src/core/catalog/schema/bounds.js';
 import { parseReading } from '../../../../src/core/catalog/sources/source.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';

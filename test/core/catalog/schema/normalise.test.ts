@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { normaliseArguments, normaliseSchema } from '../../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { fits, type Subschema, subschemaAt } from '../../../../src/core/catalog/schema/paths.js';
 import { secretArgumentNames, secretNamesOf } from '../../../../src/core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { createSafePattern, createStepBudget, isPattern } from '../../../../src/core/catalog/schema/safe-pattern.js';
 
 describe('a pattern', () => {

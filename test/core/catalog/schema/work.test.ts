@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { fillDefaults, fits } from '../../../../src/core/catalog/schema/paths.js';
 import { createSafePattern } from '../../../../src/core/catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { detectSource, readSource } from '../../../../src/core/catalog/sources/formats.js';
 import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
 

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { detectSource } from '../../../../src/core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../../../../src/core/catalog/sources/mcp-config.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type LoadedCatalog, loadCatalog } from '../../../../src/core/catalog/load.js';
 import { mcpFormat } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
@@ -317,7 +317,7 @@ describe('an MCP server on streamable HTTP', () => {
 describe('an MCP server on streamable HTTP that does not answer as it should', () => {
   let server: Server | undefined;
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     server?.closeAllConnections();
     await new Promise((resolve) => server?.close(resolve));
   });
@@ -365,7 +365,7 @@ describe('an MCP server on streamable HTTP that does not answer as it should', (
   it('to the farewell keeps nobody waiting for long', async () => {
     const faster = 30;
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / faster));
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / faster));
     let farewells = 0;
     const url = await serve(({ method }) => method === 'DELETE' && ++farewells > 0);
     const { names } = await read({ silent: { url } }, { timeoutMs: faster * CONTEXT.timeoutMs });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { findJsonProblem } from '../../../../src/core/catalog/schema/json.js';
 import { parseReading } from '../../../../src/core/catalog/sources/source.js';
 

@@ -5,8 +5,8 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createModelOn, endsInLoop } from '../../../../src/core/model/embedded/embedded-model.js';
 import type { Model, Prompt, ReaderRequest } from '../../../../src/core/model/model.js';
 import { chatText, createFakeRuntime, type FakeRuntimeOptions } from '../../../support/fake-runtime.js';

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createEmbeddedModel } from '../../../../src/core/model/embedded/embedded-model.js';
 import type { Model, Prompt } from '../../../../src/core/model/model.js';

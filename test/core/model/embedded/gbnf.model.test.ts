@@ -1,6 +1,6 @@
 /** llama.cpp itself reads the grammars of real tools. No weights are needed, but the native binary is. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getLlama, type Llama } from 'node-llama-cpp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { normaliseArguments } from '../../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { gbnfFromSchema } from '../../../../src/core/model/embedded/gbnf.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { gbnfFromSchema } from '../../../../src/core/model/embedded/gbnf.js';
 import { createGbnfMatcher } from '../../../support/gbnf-matcher.js';

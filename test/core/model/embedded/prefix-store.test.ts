@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { appendFile, mkdir, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createPrefixStore,
   createReadingStore,

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createMutex, type Mutex } from '../../../../src/core/model/embedded/sequences.js';
 
 /** Passes through: holds the place while it works. */

@@ -1,5 +1,5 @@
 /** The form in which servers are asked, and plans from one that takes strict schemas alone. */
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import {
   type RecordedRequest,

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
 import { untilQuotation } from '../../../../src/core/model/openai/failure.js';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import {

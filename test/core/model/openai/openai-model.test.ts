@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { answerRoom, createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { type Behaviour, type RecordedRequest, startScriptedServer } from '../../../support/scripted-server.js';
@@ -148,16 +148,16 @@ describe('the room for an answer', () => {
 });
 
 describe('the environment', () => {
-  const before = { ...process.env };
+  const before = process.env;
   afterEach(() => {
     process.env = before;
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   it('re-routes, copies and prints no prompt, and adds no key: LANGSMITH_* and OPENAI_* are without effect', async () => {
     process.env = { ...before };
     const elsewhere = await startScriptedServer(() => send(200, {}));
-    const spies = [jest.spyOn(console, 'log'), jest.spyOn(console, 'debug'), jest.spyOn(process.stdout, 'write')];
+    const spies = [vi.spyOn(console, 'log'), vi.spyOn(console, 'debug'), vi.spyOn(process.stdout, 'write')];
     Object.assign(process.env, {
       LANGSMITH_TRACING: 'true',
       LANGSMITH_API_KEY: 'tracing-key',

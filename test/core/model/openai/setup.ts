@@ -1,5 +1,5 @@
 /** A model on a scripted server, for one test. */
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import type { CompletionRequest, Model } from '../../../../src/core/model/model.js';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import type { OpenAIModelOptions } from '../../../../src/core/model/openai/options.js';

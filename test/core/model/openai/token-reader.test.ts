@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { ReaderRequest } from '../../../../src/core/model/model.js';
 import { piecesOf, renderRawPrompt, weighPieces } from '../../../../src/core/model/openai/token-reader.js';
 import { anyCharacter } from '../../../support/any-character.js';

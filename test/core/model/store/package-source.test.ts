@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureModel, withLock } from '../../../../src/core/model/store/model-file.js';
 import { runUserPython } from '../../../../src/core/model/store/sources.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';

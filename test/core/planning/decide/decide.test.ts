@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
 import { type Answer, answering, chooses, decide, scripted } from './setup.js';

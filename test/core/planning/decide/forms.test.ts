@@ -1,5 +1,5 @@
 /** Days and times in the form of a schema, and runs of words. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { createJsonWriter, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { spansOf } from '../../../../src/core/planning/decide/options.js';

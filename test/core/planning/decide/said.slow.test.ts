@@ -1,5 +1,5 @@
 /** The languages whose patterns take seconds to compile. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 
 /** A Monday. */

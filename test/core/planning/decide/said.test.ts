@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { momentsIn } from '../../../../src/core/planning/times.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createAddressGuard } from '../../../../../src/agents/sandbox/executors/http/address-guard.js';
 
 const hostnameOf = (host: string) => new URL(`http://${host}/`).hostname;

@@ -1,5 +1,5 @@
 /** Where a redirect may lead, by the words of the server alone; what is connected to is checked besides. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { nextUrl } from '../../../../../src/agents/sandbox/executors/http/follow.js';
 
 const ALLOWED = new Set(['https://files.example', 'http://api.example']);
