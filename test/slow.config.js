@@ -1,4 +1,4 @@
-/** Tests that kill processes, start servers and open browsers: minutes, one after the other. */
+/** Tests that kill processes, start servers and open browsers: minutes, two at once. */
 import base from '../vitest.config.js';
 
 export default {
@@ -6,7 +6,7 @@ export default {
     ...base.test,
     include: ['test/**/*.slow.test.ts'],
     exclude: [],
-    maxWorkers: 1,
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
