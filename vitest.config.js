@@ -15,6 +15,8 @@ export default {
     experimental: { fsModuleCache: true },
     // Most wait for processes and servers: on two cores one worker, which is vitest's choice, takes longer.
     maxWorkers: '100%',
+    // Hooks run in their order: a server that closes before its clients waits for them.
+    sequence: { hooks: 'list' },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },
