@@ -64,10 +64,9 @@ const FIRST = { tools: 4, near: 0.7 };
 const FITS = 0.5;
 
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
-  const known = new Map<Tool, Fit>();
-  const [message = ''] = asks;
-  const near = asks.length === 1 && choice.isOrdered ? await findNear(message, choice, known) : undefined;
-  const { none, names, readAbout, readAlone } = readingsOf({ ...choice, tools: near ?? choice.tools });
+  const [one = ''] = asks;
+  const near = asks.length === 1 && choice.isOrdered ? await findNear(one, choice) : undefined;
+  const { none, names, readAbout, readAlone } = readingsOf({ ...choice, tools: near?.tools ?? choice.tools });
   const together = await readAbout(choice.message, async (reader) => {
     const trie = createNameTrie(names, reader);
     const found: (readonly RankedName[])[] = [];
@@ -91,32 +90,29 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
     const others = readings.filter((_, other) => other !== place).flatMap(([best]) => best?.name ?? []);
     const reading = readings[place] ?? [];
     const liftOf = liftsOf(reading, unasked);
-    chosen.push(
-      ...(await chooseFor(ask, {
-        ...choice,
-        reading,
-        liftOf,
-        none,
-        others,
-        known: near ? known : new Map(),
-        isNear: near !== undefined,
-      })),
-    );
+    chosen.push(...(await chooseFor(ask, { ...choice, reading, liftOf, none, others, near })));
   }
   return chosen;
 }
 
-/** The fit of a tool: the probability of "yes", and its odds against those under an empty request. */
 interface Fit {
+  /** Probability of "yes", between 0 and 1. */
   readonly fits: number;
+  /** Ratio of its odds to those under an empty request. */
   readonly lift: number;
 }
 
-async function findNear(ask: string, choice: Deciding, known: Map<Tool, Fit>): Promise<Tool[]> {
-  const first = choice.tools.slice(0, FIRST.tools);
-  for (const tool of first) known.set(tool, await readFit(tool, ask, choice));
-  const lift = (tool: Tool) => known.get(tool)?.lift ?? 0;
-  return first.filter((tool) => lift(tool) >= FIRST.near * Math.max(...first.map(lift)));
+/** The tools that fit best, and the fits of all that were read. */
+interface Near {
+  readonly tools: readonly Tool[];
+  readonly fits: ReadonlyMap<Tool, Fit>;
+}
+
+async function findNear(ask: string, choice: Deciding): Promise<Near> {
+  const fits = new Map<Tool, Fit>();
+  for (const tool of choice.tools.slice(0, FIRST.tools)) fits.set(tool, await readFit(tool, ask, choice));
+  const highest = Math.max(...[...fits.values()].map(({ lift }) => lift));
+  return { tools: [...fits.keys()].filter((tool) => (fits.get(tool)?.lift ?? 0) >= FIRST.near * highest), fits };
 }
 
 /** The likeliest tool for an ask by one reading; undefined if "none" is likelier than any. */
@@ -160,9 +156,8 @@ interface Scoring extends Deciding {
   readonly liftOf: LiftOf;
   readonly none: string;
   readonly others: readonly string[];
-  readonly known: Map<Tool, Fit>;
-  /** Whether the names are those of tools that fit best. */
-  readonly isNear: boolean;
+  /** The tools whose names were read, if not all. */
+  readonly near: Near | undefined;
 }
 
 /**
@@ -226,15 +221,14 @@ async function scoreConsumers(
  * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
 async function score(tool: Tool, ask: string, scoring: Scoring): Promise<ScoredTool> {
-  const { known, liftOf, none, isNear, reading } = scoring;
-  const fit = known.get(tool) ?? (await readFit(tool, ask, scoring));
-  known.set(tool, fit);
-  const nameLift = (one: Tool) => liftOf([one.name, ...[...producersOf(one, scoring)].map(({ name }) => name)]);
-  const lift = nameLift(tool);
+  const { liftOf, none, near } = scoring;
+  const { fits, lift: fit } = near?.fits.get(tool) ?? (await readFit(tool, ask, scoring));
+  const liftWithProducers = (one: Tool) =>
+    liftOf([one.name, ...[...producersOf(one, scoring)].map(({ name }) => name)]);
+  const lift = liftWithProducers(tool);
   // Among the names of a few tools that fit, "none" is likelier than among many that do not.
-  const named = scoring.tools.filter(({ name }) => reading.some((one) => one.name === name));
-  const best = isNear ? FITS ** 2 * Math.max(...named.map(nameLift)) : Number.POSITIVE_INFINITY;
-  return { tool, lift, fits: fit.fits, odds: fit.lift * Math.sqrt(lift / Math.min(liftOf([none]), best)) };
+  const best = near ? FITS ** 2 * Math.max(...near.tools.map(liftWithProducers)) : Number.POSITIVE_INFINITY;
+  return { tool, lift, fits, odds: fit * Math.sqrt(lift / Math.min(liftOf([none]), best)) };
 }
 
 async function readFit(tool: Tool, ask: string, { context, read, readUnasked }: Deciding): Promise<Fit> {
