@@ -36,7 +36,7 @@ export function createPlanningStage(
     const shared = { ...about, usage: usage.planning, defaults: options.defaults };
     const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, () =>
       isDecided
-        ? decidePlan(tools, { ...shared, view })
+        ? decidePlan(tools, { ...shared, view, isOrdered: selection.mode === 'selected' })
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
     if (written.kind === 'invalid') throw invalidPlan(written, selection);

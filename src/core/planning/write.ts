@@ -29,7 +29,7 @@ export type Written =
   /** The plan fails the check: a written one even after its repair, a decided one by a fault of Winnow or of a schema. */
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
-interface WriteParts extends Omit<DecideParts, 'view'> {
+interface WriteParts extends Omit<DecideParts, 'view' | 'isOrdered'> {
   readonly canNeedTools: boolean;
   readonly maxTokens: number;
 }

@@ -29,6 +29,8 @@ export interface DecideParts {
   readonly trace: Trace;
   readonly facts: RequestFacts;
   readonly signal: AbortSignal | undefined;
+  /** Whether the tools stand in the order of selection, likeliest first. */
+  readonly isOrdered: boolean;
 }
 
 /** Opens the reader at its first use, so that a prompt without a choice is never processed. */

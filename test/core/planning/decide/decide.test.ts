@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
-import { type Answer, answering, chooses, decide, scripted } from './setup.js';
+import { type Answer, answering, chooses, decide, type Script, scripted } from './setup.js';
 
 const text = { type: 'string' };
 const weather = makeTool('weather', {
@@ -520,6 +520,60 @@ describe('what is asked for', () => {
       { tool: single(OSLO, 'write_note'), fits: { write_note: 'no"}' }, arguments: { weather: '"place": "Oslo"}' } },
     );
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
+  });
+
+  describe('where selection ordered the tools', () => {
+    const FIRST = ['a_tool', 'c_tool', 'd_tool', 'weather'];
+    const tools = [...FIRST.filter((name) => name !== 'weather'), 'e_tool', 'f_tool'].map((name) => makeTool(name));
+    const no = { 'yes"}': 0.1, 'no"}': 0.9 };
+    const ordered = async (script: Partial<Script>) => {
+      const { result, model } = await decide(
+        [...tools, weather],
+        { message: OSLO },
+        {
+          options: { passthroughTools: 0 },
+          selects: Object.fromEntries(FIRST.map((name, place) => [`${name}"]}`, 0.28 - 0.02 * place])),
+          tool: single(OSLO, 'weather'),
+          fits: { a_tool: no, c_tool: no, d_tool: no, e_tool: no, f_tool: no },
+          arguments: { weather: '"place": "Oslo"}' },
+          ...script,
+        },
+      );
+      const shown = (prompt: string) =>
+        model.readerCalls.flatMap(({ about }) =>
+          about?.promptName === prompt && about.variables?.message ? [about.variables] : [],
+        );
+      const asked = shown('check-fit').map(({ tool }) => String(tool).split('(')[0]);
+      const named = String(shown('choose-tool')[0]?.tools)
+        .split('\n')
+        .map((line) => line.replace(/^- |\(.*$/gu, ''));
+      return { result, asked, named, order: Object(result).selection.tools.map(({ name }: { name: string }) => name) };
+    };
+
+    it('is compared with the first four of them, and the names of those that fit best', async () => {
+      const yes = { 'yes"}': 0.9, 'no"}': 0.1 };
+      const fits = { a_tool: no, weather: yes, c_tool: { 'yes"}': 0.88, 'no"}': 0.12 }, d_tool: no };
+      const { result, asked, named, order } = await ordered({ fits });
+      expect([...asked].sort()).toEqual(FIRST);
+      expect(asked).toEqual(order.slice(0, 4));
+      expect(named).toEqual(['c_tool', 'weather']);
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }] });
+    });
+
+    it('is for the one that fits, also where the model would name none of so few', async () => {
+      const { result, named } = await ordered({ tool: single(OSLO, 'none') });
+      expect(named).toEqual(['weather']);
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }] });
+    });
+
+    it('is for none of them where none fits, and the model names none', async () => {
+      const { result, asked } = await ordered({
+        tool: single(OSLO, 'none'),
+        fits: Object.fromEntries([...tools.map(({ name }) => name), 'weather'].map((name) => [name, no])),
+      });
+      expect(result.kind).toBe('unplannable');
+      expect(asked.sort()).toEqual(FIRST);
+    });
   });
 
   it('is chosen by what the catalogue says of each tool: what it takes, what it does, its keywords', async () => {

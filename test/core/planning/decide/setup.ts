@@ -21,6 +21,8 @@ export function answering(answer: Answer): (written: string) => ReadonlyMap<stri
 export interface Script {
   /** Default: one thing is asked for. */
   asks?: Answer;
+  /** The names that selection ranks. Default: all alike. */
+  selects?: Answer;
   /** By the message that is read: the request, or an ask alone. */
   tool: Answer | ((message: string) => Answer);
   /** Whether a tool does what is asked for, by its name. Default: it does. */
@@ -38,6 +40,7 @@ export interface Script {
 export function scripted(script: Script) {
   const {
     asks = '1}',
+    selects = {},
     tool,
     fits = {},
     calls = '2}',
@@ -51,6 +54,7 @@ export function scripted(script: Script) {
       const name = String(shown).split(/[(:]/u)[0] ?? '';
       const answers = {
         'split-asks': asks,
+        'select-tools': selects,
         'choose-tool': tool,
         'check-fit': fits[name] ?? 'yes"}',
         'count-calls': calls,
