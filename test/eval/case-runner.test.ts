@@ -141,8 +141,8 @@ describe('one case', () => {
       readers: (_, index) => ({ probabilities: index === 0 ? new Map([['find_station', 1]]) : next }),
     });
     const { calls, usage } = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
-    // Four readings of the request, and three of an empty one.
-    expect(calls.map(({ stage }) => stage)).toEqual(['selection', ...Array.from({ length: 7 }, () => 'planning')]);
+    // Five readings of the request, and three of an empty one.
+    expect(calls.map(({ stage }) => stage)).toEqual(['selection', ...Array.from({ length: 8 }, () => 'planning')]);
     expect(usage).toMatchObject({ planning: { calls: expect.any(Number) } });
   });
 
