@@ -1,13 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { aRecord, aRun } from '../eval/setup.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval as run } from './run-eval.js';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let setup: EvalSetup;
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tuneCommand } from '../../src/cli/commands/tune.js';
 import { defaultPromptPath } from '../../src/core/prompts/prompts.js';
 import type { Behaviour } from '../support/scripted-server.js';
@@ -10,8 +10,6 @@ import { answerJson, fail } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval } from './run-eval.js';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 /** What the flags of `winnow eval` change: which cases are done, how each is put to the model, and how it is judged. */
 describe('the flags of a run', () => {

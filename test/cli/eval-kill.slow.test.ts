@@ -2,14 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { createRandom } from '../../src/eval/random.js';
 import { hang } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runCli } from './run-cli.js';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let setup: EvalSetup;
 beforeEach(async () => {

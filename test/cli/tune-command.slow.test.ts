@@ -2,13 +2,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
 import { runCli } from './run-cli.js';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const RULE = 'For what runs, take the flow.';
 const INSTRUCTIONS = `${RULE} Answer {"selected_tools": []} or {{none}}.\n\n<!-- examples -->\n\nTools:\n{{summaries}}`;

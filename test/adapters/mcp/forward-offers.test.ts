@@ -1,7 +1,7 @@
 /** What servers behind Winnow offer besides tools, to clients of both eras: whole, each under its server, and no other. */
 import { resolve } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { createMcpExecutor, type McpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import type { McpOffers } from '../../../src/agents/sandbox/executors/offers.js';
@@ -9,8 +9,6 @@ import { answeringPlanner, startServer } from '../http/setup.js';
 import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 const scriptOf = (name: string) => [resolve(`test/agents/sandbox/executors/${name}.mjs`), '/dev/null'];
 const SERVERS = {
   notes: { command: process.execPath, args: scriptOf('mcp-call-server') },

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { serveStdio } from '../../../src/adapters/mcp/serve-stdio.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
@@ -23,8 +23,6 @@ import {
 } from './setup.js';
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 const scriptOf = (name: string) => [resolve(`test/agents/sandbox/executors/${name}.mjs`), '/dev/null'];
 const SERVERS = {
   old: { command: process.execPath, args: scriptOf('mcp-call-server') },

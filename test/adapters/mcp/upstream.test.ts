@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { LoggingMessageNotificationSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import type { SandboxLimitsInput } from '../../../src/agents/sandbox/limits.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
@@ -13,8 +13,6 @@ import { createTool } from '../../support/create-tool.js';
 import { connect, createWorld, openClient, openForAll } from './setup.js';
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 let folder: string;
 let server: { command: string; args: string[] };

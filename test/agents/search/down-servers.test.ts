@@ -1,6 +1,6 @@
 /** MCP servers that can't be read or called: who is told of them, where, and what. */
 import { resolve } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Agents, createAgents } from '../../../src/agents/agents.js';
 import { createPolicy } from '../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
@@ -15,8 +15,6 @@ const NOTES: McpServer = { command: process.execPath, args: [SCRIPT, 'notes'] };
 const BROKEN: McpServer = { command: process.execPath, args: ['-e', 'console.error("hunter2"); process.exit(3)'] };
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 const OLGA = { user: 'olga', roles: ['operator'] };
 
 const opened: Agents[] = [];

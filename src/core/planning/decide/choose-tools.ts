@@ -90,7 +90,10 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
     const others = readings.filter((_, other) => other !== place).flatMap(([best]) => best?.name ?? []);
     const reading = readings[place] ?? [];
     const liftOf = liftsOf(reading, unasked);
-    chosen.push(...(await chooseFor(ask, { ...choice, reading, liftOf, none, others, near })));
+    // Among the names of a few tools that fit, "none" is likelier than among many that do not.
+    const highest = Math.max(...(near?.tools ?? []).map((tool) => liftWithProducers(tool, liftOf, choice)));
+    const against = near ? Math.min(liftOf([none]), FITS ** 2 * highest) : liftOf([none]);
+    chosen.push(...(await chooseFor(ask, { ...choice, reading, liftOf, against, others, near })));
   }
   return chosen;
 }
@@ -112,7 +115,7 @@ async function findNear(ask: string, choice: Deciding): Promise<Near> {
   const fits = new Map<Tool, Fit>();
   for (const tool of choice.tools.slice(0, FIRST.tools)) fits.set(tool, await readFit(tool, ask, choice));
   const highest = Math.max(...[...fits.values()].map(({ lift }) => lift));
-  return { tools: [...fits.keys()].filter((tool) => (fits.get(tool)?.lift ?? 0) >= FIRST.near * highest), fits };
+  return { tools: [...fits].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : [])), fits };
 }
 
 /** The likeliest tool for an ask by one reading; undefined if "none" is likelier than any. */
@@ -154,7 +157,8 @@ function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): 
 interface Scoring extends Deciding {
   readonly reading: readonly RankedName[];
   readonly liftOf: LiftOf;
-  readonly none: string;
+  /** What the lift of a name is compared with: that of "none", or less. */
+  readonly against: number;
   readonly others: readonly string[];
   /** The tools whose names were read, if not all. */
   readonly near: Near | undefined;
@@ -221,14 +225,14 @@ async function scoreConsumers(
  * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
 async function score(tool: Tool, ask: string, scoring: Scoring): Promise<ScoredTool> {
-  const { liftOf, none, near } = scoring;
+  const { liftOf, against, near } = scoring;
   const { fits, lift: fit } = near?.fits.get(tool) ?? (await readFit(tool, ask, scoring));
-  const liftWithProducers = (one: Tool) =>
-    liftOf([one.name, ...[...producersOf(one, scoring)].map(({ name }) => name)]);
-  const lift = liftWithProducers(tool);
-  // Among the names of a few tools that fit, "none" is likelier than among many that do not.
-  const best = near ? FITS ** 2 * Math.max(...near.tools.map(liftWithProducers)) : Number.POSITIVE_INFINITY;
-  return { tool, lift, fits, odds: fit * Math.sqrt(lift / Math.min(liftOf([none]), best)) };
+  const lift = liftWithProducers(tool, liftOf, scoring);
+  return { tool, lift, fits, odds: fit * Math.sqrt(lift / against) };
+}
+
+function liftWithProducers(tool: Tool, liftOf: LiftOf, choice: Deciding): number {
+  return liftOf([tool.name, ...[...producersOf(tool, choice)].map(({ name }) => name)]);
 }
 
 async function readFit(tool: Tool, ask: string, { context, read, readUnasked }: Deciding): Promise<Fit> {

@@ -20,8 +20,6 @@ import { createTool } from '../../../support/create-tool.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 const OLD = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 const MODERN = resolve('test/agents/sandbox/executors/mcp-modern-server.mjs');
 

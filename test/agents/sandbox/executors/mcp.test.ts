@@ -26,8 +26,6 @@ const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 const APPEND = "require('fs').appendFileSync(process.argv[1], 'start 1\\n')";
 
 /** Servers are slow to start on a busy machine. */
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
 let folder: string;
 let journal: string;
 let seen = 0;
