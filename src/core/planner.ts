@@ -28,7 +28,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const prompts = loadPrompts(parts.prompts);
   const turns = createTurns(parts);
   const select = createSelectionStage(parts, { prompts, turns });
-  const plan = createPlanningStage(parts, { prompts, turns });
+  const plan = createPlanningStage(parts, { prompts, turns, select });
   return {
     view: (request = {}) => turns.viewOf(request),
 
@@ -45,7 +45,7 @@ export function createPlanner(parts: PlannerParts): Planner {
           const maxTools = turn.request.maxTools ?? turns.options.maxTools;
           const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools, turn);
           const planned = await plan(turn, { selection, isRoundLeft });
-          if (planned.kind !== 'needTools') return { ...planned, selection, ...turn.reportOf(selection) };
+          if (planned.kind !== 'needTools') return { ...planned, ...turn.reportOf(planned.selection) };
           turn.trace.add('planning', `a tool is missing: ${planned.needTools}`);
           const kept = keptForMore(selection, maxTools, turn);
           const more = await select(turn.lookingFor(planned.needTools, kept), turn.rest(selection));

@@ -18,7 +18,9 @@ const selectedToolSchema = z.object({
   serves: z
     .string()
     .optional()
-    .describe('Producers: the `tool.argument` that the result provides. Others: the tool or rule that added it.'),
+    .describe(
+      'Producers: the `tool.argument` that the result provides. Others: the tool, rule or single ask that added it.',
+    ),
 });
 export type SelectedTool = z.infer<typeof selectedToolSchema>;
 

@@ -4,7 +4,7 @@ import type { Tool } from '../catalog/tool.js';
 import type { Completion } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
-import type { Step } from '../result.js';
+import type { SelectedTool, Step } from '../result.js';
 import { oneLine } from '../visible-text.js';
 import { checkPlan, levelsOf } from './check-plan.js';
 import type { DecideParts } from './decide/read.js';
@@ -22,6 +22,8 @@ export type Written =
       unserved: string[];
       /** Probability of the least certain tool or value, from 0 to 1, if probabilities are known. */
       confidence?: number;
+      /** Tools of its steps that are not among those it was given. */
+      added?: SelectedTool[];
     }
   | { kind: 'clarification'; question: string; missing: string[]; unserved: string[] }
   | { kind: 'needTools'; needTools: string }
@@ -29,7 +31,7 @@ export type Written =
   /** The plan fails the check: a written one even after its repair, a decided one by a fault of Winnow or of a schema. */
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
-interface WriteParts extends Omit<DecideParts, 'view' | 'isOrdered'> {
+interface WriteParts extends Omit<DecideParts, 'view' | 'isOrdered' | 'orderFor'> {
   readonly canNeedTools: boolean;
   readonly maxTokens: number;
 }

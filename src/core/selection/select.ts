@@ -29,10 +29,12 @@ const MAX_KEYWORD_MATCHES = 20;
 const PASSTHROUGH_TOKENS = 1500;
 const MAX_TRACED_DROPS = 20;
 
+export type SelectionStage = (turn: Turn, view: View) => Promise<Selection>;
+
 export function createSelectionStage(
   { model, planningModel = model, stages }: PlannerParts,
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
-): (turn: Turn, view: View) => Promise<Selection> {
+): SelectionStage {
   // Planning shortens huge schemas, so the cost of a tool is that of its rendered text.
   const schemaTokens = createToolTokens(renderTool)(planningModel);
   const { system, user } = prompts['plan-steps'].render({ tools: '', context: '', today: '', locale: '', message: '' });

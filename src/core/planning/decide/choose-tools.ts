@@ -6,13 +6,11 @@
  * Where selection ordered the tools for the one ask of a request, it scores the first of them first, and ranks the names of those
  * near the best alone: to read the lines of all took half of the tokens of a plan.
  */
-import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
 import { oneLine } from '../../visible-text.js';
-import { renderKey } from '../render-tool.js';
-import { readYes } from './json-writer.js';
+import { type Fit, readFit, renderCandidate } from './check-fit.js';
 import { producersOf } from './needs.js';
 import type { Deciding } from './read.js';
 
@@ -46,8 +44,6 @@ const SMOOTHING = 0.1;
  * of selection; and consumers of the best.
  */
 const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
-const MAX_DESCRIPTION = 160;
-const FIT_OPENING = '{"does it": "';
 /**
  * From this probability of "yes" on, a tool that acts on the result of the chosen one joins the plan. On 103 development
  * requests it adds two right steps and no wrong one; at 0.5 three and one.
@@ -61,12 +57,36 @@ const FIRST = { tools: 4, near: 0.7 };
  * fit. Of development requests, the tools of 22 that a tool serves have at least 0.46; the best ones of 12 that none serves have at
  * most 0.33 but for two (0.55 and 0.61).
  */
-const FITS = 0.5;
+const FITS = 0.4;
 
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
-  const [one = ''] = asks;
-  const near = asks.length === 1 && choice.isOrdered ? await findNear(one, choice) : undefined;
-  const { none, names, readAbout, readAlone } = readingsOf({ ...choice, tools: near?.tools ?? choice.tools });
+  const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
+  const chosen: ToolOfAsk[] = [];
+  for (const [place, ask] of asks.entries()) {
+    const opinion = opinions[place];
+    if (!opinion) continue;
+    const others = opinions.flatMap(({ best }, other) => (best && other !== place ? [best] : []));
+    chosen.push(...(await chooseFor(ask, { ...choice, ...opinion, others })));
+  }
+  return chosen;
+}
+
+/** What is known of the tools for one ask before they are scored. */
+interface Opinion {
+  /** In the order in which they are worth a look. */
+  readonly tools: readonly Tool[];
+  readonly likely: readonly Tool[];
+  readonly best: string | undefined;
+  readonly liftOf: LiftOf;
+  /** What the lift of a name is compared with: that of "none", or less. */
+  readonly against: number;
+  readonly known: ReadonlyMap<Tool, Fit>;
+}
+
+/** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
+async function readNamesFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
+  const { tools } = choice;
+  const { none, names, readAbout, readAlone } = readingsOf(choice);
   const together = await readAbout(choice.message, async (reader) => {
     const trie = createNameTrie(names, reader);
     const found: (readonly RankedName[])[] = [];
@@ -79,43 +99,53 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
     }
     return found;
   });
-  const readings: (readonly RankedName[])[] = [];
+  const unasked = await readAlone('', choice.readUnasked);
+  const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
-    readings.push(asks.length === 1 ? behind : averaged(behind, await readAlone(ask)));
-  }
-  const unasked = await readAlone('', choice.readUnasked);
-  const chosen: ToolOfAsk[] = [];
-  for (const [place, ask] of asks.entries()) {
-    const others = readings.filter((_, other) => other !== place).flatMap(([best]) => best?.name ?? []);
-    const reading = readings[place] ?? [];
+    const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
     const liftOf = liftsOf(reading, unasked);
-    // Among the names of a few tools that fit, "none" is likelier than among many that do not.
-    const highest = Math.max(...(near?.tools ?? []).map((tool) => liftWithProducers(tool, liftOf, choice)));
-    const against = near ? Math.min(liftOf([none]), FITS ** 2 * highest) : liftOf([none]);
-    chosen.push(...(await chooseFor(ask, { ...choice, reading, liftOf, against, others, near })));
+    const likely = likeliestOf(tools, reading, liftOf);
+    opinions.push({ tools, likely, best: reading[0]?.name, liftOf, against: liftOf([none]), known: new Map() });
   }
-  return chosen;
+  return opinions;
 }
 
-interface Fit {
-  /** Probability of "yes", between 0 and 1. */
-  readonly fits: number;
-  /** Ratio of its odds to those under an empty request. */
-  readonly lift: number;
+/** The tools whose names have the highest lift, down to a share of it. */
+function likeliestOf(tools: readonly Tool[], reading: readonly RankedName[], liftOf: LiftOf): Tool[] {
+  const lift = ({ name }: Tool) => liftOf([name]);
+  const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
+  const highest = Math.max(...read.map(lift));
+  const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, SCORED.likely);
+  return byLift.filter((tool) => lift(tool) >= SCORED.share * highest);
 }
 
-/** The tools that fit best, and the fits of all that were read. */
-interface Near {
-  readonly tools: readonly Tool[];
-  readonly fits: ReadonlyMap<Tool, Fit>;
+/** Reads the fits of the first tools in the order of selection, and the names of those near the best. */
+async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
+  const opinions: Opinion[] = [];
+  for (const ask of asks) {
+    const tools = asks.length === 1 ? choice.tools : await orderFor(ask, choice);
+    const known = new Map<Tool, Fit>();
+    for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
+    const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
+    const likely = [...known].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : []));
+    opinions.push({ tools, likely, known, ...(await compareNames(ask, { ...choice, tools: likely })) });
+  }
+  return opinions;
 }
 
-async function findNear(ask: string, choice: Deciding): Promise<Near> {
-  const fits = new Map<Tool, Fit>();
-  for (const tool of choice.tools.slice(0, FIRST.tools)) fits.set(tool, await readFit(tool, ask, choice));
-  const highest = Math.max(...[...fits.values()].map(({ lift }) => lift));
-  return { tools: [...fits].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : [])), fits };
+/** Selection orders the tools for the ask; behind its tools come those for the whole request. */
+async function orderFor(ask: string, { tools, orderFor }: Deciding): Promise<readonly Tool[]> {
+  return [...new Set([...(await orderFor(ask)), ...tools])];
+}
+
+async function compareNames(ask: string, choice: Deciding): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
+  const { none, readAlone } = readingsOf(choice);
+  const reading = await readAlone(ask);
+  const liftOf = liftsOf(reading, await readAlone('', choice.readUnasked));
+  // Among the names of a few tools that fit, "none" is likelier than among many that do not.
+  const highest = Math.max(...choice.tools.map((tool) => liftWithProducers(tool, liftOf, choice)));
+  return { best: reading[0]?.name, liftOf, against: Math.min(liftOf([none]), FITS ** 2 * highest) };
 }
 
 /** The likeliest tool for an ask by one reading; undefined if "none" is likelier than any. */
@@ -154,14 +184,9 @@ function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): 
   return (names) => share(asked, names) / share(unasked, names);
 }
 
-interface Scoring extends Deciding {
-  readonly reading: readonly RankedName[];
-  readonly liftOf: LiftOf;
-  /** What the lift of a name is compared with: that of "none", or less. */
-  readonly against: number;
+interface Scoring extends Deciding, Opinion {
+  /** Names of the tools of other asks. */
   readonly others: readonly string[];
-  /** The tools whose names were read, if not all. */
-  readonly near: Near | undefined;
 }
 
 /**
@@ -180,8 +205,9 @@ async function chooseFor(ask: string, scoring: Scoring): Promise<ToolOfAsk[]> {
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
   if (!best || !isServed) return [{ ask, tool: undefined, probability: 1 / total, ranked }];
   const found = { ask, tool: best.tool, probability: best.odds / total, ranked };
-  const isClosing = ({ tool, fits }: ScoredTool) => tool.risk !== 'low' && fits >= CLOSES;
-  const closing = best === first && best.tool.risk === 'low' ? consumers.find(isClosing) : undefined;
+  const isClosing = ({ tool, fits }: ScoredTool) =>
+    tool.risk !== 'low' && fits >= CLOSES && producersOf(tool, scoring).has(best.tool);
+  const closing = best.tool.risk === 'low' ? ranked.find(isClosing) : undefined;
   return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
 }
 
@@ -191,12 +217,7 @@ function byOdds(one: ScoredTool, other: ScoredTool): number {
 
 /** Scores the likeliest tools and, where none of them fits, further ones in the order of selection. */
 async function scoreLikely(ask: string, scoring: Scoring): Promise<ScoredTool[]> {
-  const { tools, reading, liftOf } = scoring;
-  const lift = ({ name }: Tool) => liftOf([name]);
-  const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
-  const highest = Math.max(...read.map(lift));
-  const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, SCORED.likely);
-  const likely = byLift.filter((tool) => lift(tool) >= SCORED.share * highest);
+  const { tools, likely } = scoring;
   const scored: ScoredTool[] = [];
   for (const tool of likely) scored.push(await score(tool, ask, scoring));
   if (scored.some(({ odds }) => odds > 1)) return scored;
@@ -225,34 +246,14 @@ async function scoreConsumers(
  * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
 async function score(tool: Tool, ask: string, scoring: Scoring): Promise<ScoredTool> {
-  const { liftOf, against, near } = scoring;
-  const { fits, lift: fit } = near?.fits.get(tool) ?? (await readFit(tool, ask, scoring));
+  const { liftOf, against, known } = scoring;
+  const { fits, lift: fit } = known.get(tool) ?? (await readFit(tool, ask, scoring));
   const lift = liftWithProducers(tool, liftOf, scoring);
   return { tool, lift, fits, odds: fit * Math.sqrt(lift / against) };
 }
 
 function liftWithProducers(tool: Tool, liftOf: LiftOf, choice: Deciding): number {
   return liftOf([tool.name, ...[...producersOf(tool, choice)].map(({ name }) => name)]);
-}
-
-async function readFit(tool: Tool, ask: string, { context, read, readUnasked }: Deciding): Promise<Fit> {
-  const values = { context, message: ask, tool: renderCandidate(tool) };
-  const fits = await read('check-fit', values, FIT_OPENING, readYes);
-  const unasked = await readUnasked('check-fit', values, FIT_OPENING, readYes);
-  return { fits, lift: oddsOf(fits) / oddsOf(unasked) };
-}
-
-function oddsOf(probability: number): number {
-  const bounded = Math.min(Math.max(probability, 0.001), 0.999);
-  return bounded / (1 - bounded);
-}
-
-function renderCandidate(tool: Tool): string {
-  const { name, inputSchema } = tool;
-  const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
-  const text = oneLine(shownDescription(tool));
-  const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
-  return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
 }
 
 /**

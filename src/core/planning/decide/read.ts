@@ -31,6 +31,8 @@ export interface DecideParts {
   readonly signal: AbortSignal | undefined;
   /** Whether the tools stand in the order of selection, likeliest first. */
   readonly isOrdered: boolean;
+  /** The tools that selection chooses for one ask of several, likeliest first. */
+  orderFor(ask: string): Promise<readonly Tool[]>;
 }
 
 /** Opens the reader at its first use, so that a prompt without a choice is never processed. */

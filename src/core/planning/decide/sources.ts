@@ -25,7 +25,7 @@ export function wordsOf({ said, value }: Candidate): string {
 /** The facts of the request and of earlier steps for the arguments of a step. */
 export interface SourceContext {
   readonly said: Said;
-  /** The ask, the request and the entities of the caller. */
+  /** The request and the entities of the caller; with a history the ask, too. */
   readonly texts: readonly string[];
   /** Runs of words of earlier messages, only for required arguments. */
   readonly earlier: readonly string[];
@@ -52,16 +52,15 @@ type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-/** Values of the schema; if the request names some of them, only these. */
+/** Values of the schema, with the words of the request that name them. */
 const enumerated: Source = ({ schema }, { spans }) => {
   if ('const' in schema) return values('enum', [schema.const]);
   if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
   const all = schema.enum.filter((value) => value !== null);
-  const named = all.flatMap((value): Candidate[] => {
+  return all.map((value): Candidate => {
     const said = spans.find((span) => folded(span) === folded(String(value)));
-    return said === undefined ? [] : [{ value, from: 'enum', said }];
+    return said === undefined ? { value, from: 'enum' } : { value, from: 'enum', said };
   });
-  return named.length > 0 ? named : values('enum', all);
 };
 
 const computed: Source = ({ name, schema, required }, { said, timeZone }) => {

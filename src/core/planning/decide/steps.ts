@@ -234,7 +234,8 @@ export async function decideSteps(
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
     return {
       said,
-      texts: [...new Set([message, ...entities, parts.message])],
+      // Without a history, words that only the ask has are the model's own.
+      texts: [...new Set([...(earlier.length > 0 ? [message] : []), ...entities, parts.message])],
       earlier,
       handles: new Map(
         handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),

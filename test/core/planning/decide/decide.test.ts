@@ -574,6 +574,27 @@ describe('what is asked for', () => {
       expect(result.kind).toBe('unplannable');
       expect(asked.sort()).toEqual(FIRST);
     });
+
+    it('may be one that selection finds for an ask of several alone', async () => {
+      const message = `${OSLO}, then write it down`;
+      const asks = asked([OSLO, 'weather'], ['write it down', 'write_note']);
+      const { result } = await decide(
+        [...tools, weather, note],
+        { message },
+        {
+          options: { passthroughTools: 0, maxTools: 2 },
+          ...asks,
+          selects: (about) => (about === 'write it down' ? 'write_note"]}' : 'weather"]}'),
+          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
+        },
+      );
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }, { tool: 'write_note' }] });
+      expect(Object(result).selection.tools.at(-1)).toEqual({
+        name: 'write_note',
+        via: 'model',
+        serves: 'write it down',
+      });
+    });
   });
 
   it('is chosen by what the catalogue says of each tool: what it takes, what it does, its keywords', async () => {
@@ -1081,6 +1102,22 @@ describe('an argument', () => {
   ])('is %s', async (_, schema, message, answer, value, from) => {
     const { result } = await fill(taking(schema), message, answer);
     expect(result).toMatchObject({ kind: 'plan', steps: [{ arguments: { value }, from: { value: from } }] });
+  });
+
+  it('takes a value of a closed list that another ask names only where its own ask means it', async () => {
+    const lamp = taking({ enum: ['light', 'lock'] });
+    const { result } = await decide(
+      [lamp, note],
+      { message: 'Dim the lamp and write down that the lock is stuck' },
+      {
+        ...asked(['dim the lamp', 'take'], ['write down that the lock is stuck', 'write_note']),
+        arguments: {
+          take: { '"value": "light"}': 0.9, '"value": "lock"}': 0.1 },
+          write_note: '"body": "the lock is stuck"}',
+        },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { value: 'light' } }, { tool: 'write_note' }] });
   });
 
   it('is worked out in the zone of the request', async () => {

@@ -21,8 +21,8 @@ export function answering(answer: Answer): (written: string) => ReadonlyMap<stri
 export interface Script {
   /** Default: one thing is asked for. */
   asks?: Answer;
-  /** The names that selection ranks. Default: all alike. */
-  selects?: Answer;
+  /** The names that selection ranks, by the request or one ask of several. Default: all alike. */
+  selects?: Answer | ((message: string) => Answer);
   /** By the message that is read: the request, or an ask alone. */
   tool: Answer | ((message: string) => Answer);
   /** Whether a tool does what is asked for, by its name. Default: it does. */

@@ -1,0 +1,38 @@
+/** Whether a tool does what is asked for, in one reading that ranks "yes" against "no". */
+import { shownDescription } from '../../catalog/summary.js';
+import type { Tool } from '../../catalog/tool.js';
+import { oneLine } from '../../visible-text.js';
+import { renderKey } from '../render-tool.js';
+import { readYes } from './json-writer.js';
+import type { Deciding } from './read.js';
+
+export interface Fit {
+  /** Probability of "yes", between 0 and 1. */
+  readonly fits: number;
+  /** Ratio of its odds to those under an empty request. */
+  readonly lift: number;
+}
+
+const OPENING = '{"does it": "';
+const MAX_DESCRIPTION = 160;
+
+export async function readFit(tool: Tool, ask: string, { context, read, readUnasked }: Deciding): Promise<Fit> {
+  const values = { context, message: ask, tool: renderCandidate(tool) };
+  const fits = await read('check-fit', values, OPENING, readYes);
+  const unasked = await readUnasked('check-fit', values, OPENING, readYes);
+  return { fits, lift: oddsOf(fits) / oddsOf(unasked) };
+}
+
+function oddsOf(probability: number): number {
+  const bounded = Math.min(Math.max(probability, 0.001), 0.999);
+  return bounded / (1 - bounded);
+}
+
+/** `name(arguments): description`, on one line. */
+export function renderCandidate(tool: Tool): string {
+  const { name, inputSchema } = tool;
+  const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
+  const text = oneLine(shownDescription(tool));
+  const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
+  return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
+}
