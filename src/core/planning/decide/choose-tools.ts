@@ -1,10 +1,10 @@
 /**
- * Chooses a tool for each ask, or none. It ranks the names along their trie, once after the earlier asks and once for the ask
- * alone. Then it scores the likeliest tools one by one: does this tool do what the ask wants? Each probability is compared with
- * that under an empty request, since a tool or a "yes" that is likely for any request carries no information.
+ * Chooses a tool for each ask, or none. The model gives two opinions: which name it would write, and, of one tool after the other,
+ * whether it does what the ask wants. Each probability is compared with that under an empty request, since a tool or a "yes" that
+ * is likely for any request carries no information.
  *
- * Where selection ordered the tools for the one ask of a request, it scores the first of them first, and ranks the names of those
- * near the best alone: to read the lines of all took half of the tokens of a plan.
+ * Where selection ordered the tools for the ask, fits come first, and only the names of the tools near the best are ranked: to read
+ * the lines of all took half of the tokens of a plan. Where selection was skipped, the names of all tools come first.
  */
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
@@ -62,17 +62,16 @@ const FITS = 0.4;
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
   const chosen: ToolOfAsk[] = [];
-  for (const [place, ask] of asks.entries()) {
-    const opinion = opinions[place];
-    if (!opinion) continue;
-    const others = opinions.flatMap(({ best }, other) => (best && other !== place ? [best] : []));
-    chosen.push(...(await chooseFor(ask, { ...choice, ...opinion, others })));
+  for (const opinion of opinions) {
+    const others = opinions.flatMap((other) => (other.best && other !== opinion ? [other.best] : []));
+    chosen.push(...(await chooseFor({ ...choice, ...opinion, others })));
   }
   return chosen;
 }
 
 /** What is known of the tools for one ask before they are scored. */
 interface Opinion {
+  readonly ask: string;
   /** In the order in which they are worth a look. */
   readonly tools: readonly Tool[];
   readonly likely: readonly Tool[];
@@ -106,7 +105,7 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
-    opinions.push({ tools, likely, best: reading[0]?.name, liftOf, against: liftOf([none]), known: new Map() });
+    opinions.push({ ask, tools, likely, best: reading[0]?.name, liftOf, against: liftOf([none]), known: new Map() });
   }
   return opinions;
 }
@@ -124,18 +123,18 @@ function likeliestOf(tools: readonly Tool[], reading: readonly RankedName[], lif
 async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
   for (const ask of asks) {
-    const tools = asks.length === 1 ? choice.tools : await orderFor(ask, choice);
+    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, choice);
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
     const likely = [...known].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : []));
-    opinions.push({ tools, likely, known, ...(await compareNames(ask, { ...choice, tools: likely })) });
+    opinions.push({ ask, tools, likely, known, ...(await compareNames(ask, { ...choice, tools: likely })) });
   }
   return opinions;
 }
 
 /** Selection orders the tools for the ask; behind its tools come those for the whole request. */
-async function orderFor(ask: string, { tools, orderFor }: Deciding): Promise<readonly Tool[]> {
+async function toolsInOrder(ask: string, { tools, orderFor }: Deciding): Promise<readonly Tool[]> {
   return [...new Set([...(await orderFor(ask)), ...tools])];
 }
 
@@ -194,11 +193,12 @@ interface Scoring extends Deciding, Opinion {
  * development requests this makes one more right, and none fewer). If the best tool only reads, and a tool that acts on its
  * result fits, it takes both: a request for a seat on the cheapest plane does not say that the plane must be found first.
  */
-async function chooseFor(ask: string, scoring: Scoring): Promise<ToolOfAsk[]> {
-  const likely = await scoreLikely(ask, scoring);
+async function chooseFor(scoring: Scoring): Promise<ToolOfAsk[]> {
+  const { ask } = scoring;
+  const likely = await scoreLikely(scoring);
   const [first] = likely.toSorted(byOdds);
   const isServed = first !== undefined && first.odds > 1;
-  const consumers = isServed ? await scoreConsumers(first.tool, ask, { likely, scoring }) : [];
+  const consumers = isServed ? await scoreConsumers(first.tool, likely, scoring) : [];
   const ranked = [...likely, ...consumers].toSorted(byOdds);
   const [best] = ranked;
   const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
@@ -216,26 +216,21 @@ function byOdds(one: ScoredTool, other: ScoredTool): number {
 }
 
 /** Scores the likeliest tools and, where none of them fits, further ones in the order of selection. */
-async function scoreLikely(ask: string, scoring: Scoring): Promise<ScoredTool[]> {
+async function scoreLikely(scoring: Scoring): Promise<ScoredTool[]> {
   const { tools, likely } = scoring;
   const scored: ScoredTool[] = [];
-  for (const tool of likely) scored.push(await score(tool, ask, scoring));
+  for (const tool of likely) scored.push(await score(tool, scoring));
   if (scored.some(({ odds }) => odds > 1)) return scored;
   const further = tools.filter((tool) => !likely.includes(tool)).slice(0, SCORED.further);
-  for (const tool of further) scored.push(await score(tool, ask, scoring));
+  for (const tool of further) scored.push(await score(tool, scoring));
   return scored;
 }
 
-async function scoreConsumers(
-  tool: Tool,
-  ask: string,
-  { likely, scoring }: { likely: readonly ScoredTool[]; scoring: Scoring },
-): Promise<ScoredTool[]> {
+async function scoreConsumers(tool: Tool, likely: readonly ScoredTool[], scoring: Scoring): Promise<ScoredTool[]> {
   const known = [...scoring.others, ...likely.map((one) => one.tool.name)];
   const isConsumer = (one: Tool) => !known.includes(one.name) && producersOf(one, scoring).has(tool);
   const scored: ScoredTool[] = [];
-  for (const one of scoring.tools.filter(isConsumer).slice(0, SCORED.consumers))
-    scored.push(await score(one, ask, scoring));
+  for (const one of scoring.tools.filter(isConsumer).slice(0, SCORED.consumers)) scored.push(await score(one, scoring));
   return scored;
 }
 
@@ -245,9 +240,9 @@ async function scoreConsumers(
  * unfit requests of the fixtures, and loses 1 of 33 fit ones; without the readings of an empty request 22 of 30, 8 of 13 and 1
  * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
-async function score(tool: Tool, ask: string, scoring: Scoring): Promise<ScoredTool> {
+async function score(tool: Tool, scoring: Scoring): Promise<ScoredTool> {
   const { liftOf, against, known } = scoring;
-  const { fits, lift: fit } = known.get(tool) ?? (await readFit(tool, ask, scoring));
+  const { fits, lift: fit } = known.get(tool) ?? (await readFit(tool, scoring.ask, scoring));
   const lift = liftWithProducers(tool, liftOf, scoring);
   return { tool, lift, fits, odds: fit * Math.sqrt(lift / against) };
 }

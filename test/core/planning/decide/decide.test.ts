@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { WinnowError } from '../../../../src/core/errors.js';
+import type { OptionsInput } from '../../../../src/core/options.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
 import { type Answer, answering, chooses, decide, type Script, scripted } from './setup.js';
@@ -575,24 +577,36 @@ describe('what is asked for', () => {
       expect(asked.sort()).toEqual(FIRST);
     });
 
-    it('may be one that selection finds for an ask of several alone', async () => {
-      const message = `${OSLO}, then write it down`;
-      const asks = asked([OSLO, 'weather'], ['write it down', 'write_note']);
-      const { result } = await decide(
-        [...tools, weather, note],
-        { message },
-        {
-          options: { passthroughTools: 0, maxTools: 2 },
-          ...asks,
-          selects: (about) => (about === 'write it down' ? 'write_note"]}' : 'weather"]}'),
-          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
-        },
-      );
-      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }, { tool: 'write_note' }] });
-      expect(Object(result).selection.tools.at(-1)).toEqual({
-        name: 'write_note',
-        via: 'model',
-        serves: 'write it down',
+    describe('for an ask of several', () => {
+      const WRITE = 'write it down';
+      const both = async (selects: (about: string) => Answer, options: OptionsInput) => {
+        const { result } = await decide(
+          [...tools, weather, note],
+          { message: `${OSLO}, then ${WRITE}` },
+          {
+            options: { passthroughTools: 0, ...options },
+            ...asked([OSLO, 'weather'], [WRITE, 'write_note']),
+            selects,
+            arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
+          },
+        );
+        expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }, { tool: 'write_note' }] });
+        return Object(result);
+      };
+
+      it('is one that selection finds for it alone, and adds to those for the whole request', async () => {
+        const { selection } = await both((about) => (about === WRITE ? 'write_note"]}' : 'weather"]}'), {
+          maxTools: 2,
+        });
+        expect(selection.tools.at(-1)).toEqual({ name: 'write_note', via: 'model', serves: WRITE });
+      });
+
+      it('is one of those for the whole request where selection for it fails', async () => {
+        const { trace } = await both((about) => {
+          if (about === WRITE) throw new WinnowError('model_failed', 'no model');
+          return { 'weather"]}': 0.6, 'write_note"]}': 0.4 };
+        }, {});
+        expect(trace).toContainEqual(expect.objectContaining({ stage: 'fallback' }));
       });
     });
   });
