@@ -1,13 +1,15 @@
 /** Plans by writing, for any model server: compact types in the prompt, one structured answer, one check, one repair. */
 import { z } from 'zod';
 import type { Tool } from '../catalog/tool.js';
-import type { Completion } from '../model/model.js';
+import type { Completion, Model, RequestFacts, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
+import type { Prompts } from '../prompts/prompts.js';
+import type { Request } from '../request.js';
 import type { SelectedTool, Step } from '../result.js';
+import type { Trace } from '../trace.js';
 import { oneLine } from '../visible-text.js';
 import { checkPlan, levelsOf } from './check-plan.js';
-import type { DecideParts } from './decide/read.js';
 import { groundSteps } from './ground.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
@@ -31,7 +33,20 @@ export type Written =
   /** The plan fails the check: a written one even after its repair, a decided one by a fault of Winnow or of a schema. */
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
-interface WriteParts extends Omit<DecideParts, 'view' | 'isOrdered' | 'orderFor'> {
+/** What both ways of planning need of a request. */
+export interface PlanParts {
+  readonly model: Model;
+  readonly prompts: Prompts;
+  readonly request: Request;
+  readonly context: string;
+  readonly defaults: boolean;
+  readonly usage: Usage;
+  readonly trace: Trace;
+  readonly facts: RequestFacts;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface WriteParts extends PlanParts {
   readonly canNeedTools: boolean;
   readonly maxTokens: number;
 }

@@ -8,7 +8,6 @@ import type { McpOffers } from '../../../src/agents/sandbox/executors/offers.js'
 import { answeringPlanner, startServer } from '../http/setup.js';
 import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
 
-/** Servers are slow to start on a busy machine. */
 const scriptOf = (name: string) => [resolve(`test/agents/sandbox/executors/${name}.mjs`), '/dev/null'];
 const SERVERS = {
   notes: { command: process.execPath, args: scriptOf('mcp-call-server') },

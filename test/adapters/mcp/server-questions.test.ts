@@ -22,7 +22,6 @@ import {
   type WorldOptions,
 } from './setup.js';
 
-/** Servers are slow to start on a busy machine. */
 const scriptOf = (name: string) => [resolve(`test/agents/sandbox/executors/${name}.mjs`), '/dev/null'];
 const SERVERS = {
   old: { command: process.execPath, args: scriptOf('mcp-call-server') },

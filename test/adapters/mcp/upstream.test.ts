@@ -12,7 +12,6 @@ import type { JsonSchema, ToolEntry } from '../../../src/core/catalog/tool.js';
 import { createTool } from '../../support/create-tool.js';
 import { connect, createWorld, openClient, openForAll } from './setup.js';
 
-/** Servers are slow to start on a busy machine. */
 const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 let folder: string;
 let server: { command: string; args: string[] };

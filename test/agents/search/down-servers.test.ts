@@ -14,7 +14,6 @@ const NOTES: McpServer = { command: process.execPath, args: [SCRIPT, 'notes'] };
 /** It says a secret to operators before it ends. */
 const BROKEN: McpServer = { command: process.execPath, args: ['-e', 'console.error("hunter2"); process.exit(3)'] };
 
-/** Servers are slow to start on a busy machine. */
 const OLGA = { user: 'olga', roles: ['operator'] };
 
 const opened: Agents[] = [];

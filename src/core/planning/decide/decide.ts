@@ -157,11 +157,9 @@ function toWritten(
     trace.add('planning', 'the decided plan does not pass its check', { issues: checked.issues });
     return { kind: 'invalid', issues: checked.issues, steps };
   }
-  const added = drafts.flatMap(({ tool, serves, purpose }): SelectedTool[] => {
-    if (tools.includes(tool)) return [];
-    if (!serves) return [{ name: tool.name, via: 'model', serves: purpose }];
-    return [{ name: tool.name, via: 'producer', serves: `${serves.tool.name}.${serves.argument}` }];
-  });
+  const added = drafts.filter(
+    ({ tool }, place) => !tools.includes(tool) && drafts.findIndex((other) => other.tool === tool) === place,
+  );
   const sure = Math.round(confidence * 10_000) / 10_000;
   return {
     kind: 'plan',
@@ -170,6 +168,11 @@ function toWritten(
     levels: levelsOf(checked.steps),
     unserved,
     confidence: sure,
-    added: added.filter(({ name }, place) => added.findIndex((other) => other.name === name) === place),
+    added: added.map(
+      ({ tool: { name }, serves, purpose }): SelectedTool =>
+        serves
+          ? { name, via: 'producer', serves: `${serves.tool.name}.${serves.argument}` }
+          : { name, via: 'model', serves: purpose },
+    ),
   };
 }

@@ -10,25 +10,13 @@ import {
   type Model,
   type Prompt,
   type Readings,
-  type RequestFacts,
   type TokenReader,
-  type Usage,
 } from '../../model/model.js';
 import type { Prompts } from '../../prompts/prompts.js';
-import type { Request } from '../../request.js';
-import type { Trace } from '../../trace.js';
+import type { PlanParts } from '../write.js';
 
-export interface DecideParts {
-  readonly model: Model;
-  readonly prompts: Prompts;
+export interface DecideParts extends PlanParts {
   readonly view: View;
-  readonly request: Request;
-  readonly context: string;
-  readonly defaults: boolean;
-  readonly usage: Usage;
-  readonly trace: Trace;
-  readonly facts: RequestFacts;
-  readonly signal: AbortSignal | undefined;
   /** Whether the tools stand in the order of selection, likeliest first. */
   readonly isOrdered: boolean;
   /** The tools that selection chooses for one ask of several, likeliest first. */

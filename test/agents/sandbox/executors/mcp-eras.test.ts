@@ -19,7 +19,6 @@ import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.
 import { createTool } from '../../../support/create-tool.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
-/** Servers are slow to start on a busy machine. */
 const OLD = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 const MODERN = resolve('test/agents/sandbox/executors/mcp-modern-server.mjs');
 

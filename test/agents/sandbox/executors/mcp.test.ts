@@ -25,7 +25,6 @@ const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
 /** Of a script that is no server: it leaves its mark as one does. */
 const APPEND = "require('fs').appendFileSync(process.argv[1], 'start 1\\n')";
 
-/** Servers are slow to start on a busy machine. */
 let folder: string;
 let journal: string;
 let seen = 0;
