@@ -103,8 +103,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
         const message = `${request.message} (${need})`;
         return { ...turn, request: { ...rest, message, maxTools }, earlier: toolsOf(kept.tools, view) };
       },
-      /** The same turn for one ask of the request, which is complete without the history. */
-      askingFor: (ask: string) => ({ ...turn, request: { ...request, message: ask, history: [] } }),
       reportOf: (selection: Selection) => ({
         usage: {
           ...usage,

@@ -3,6 +3,7 @@ import { WinnowError } from '../errors.js';
 import { renderPhrase } from '../language.js';
 import { renderContext } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
+import type { Message, Request } from '../request.js';
 import type { SelectedTool, Selection } from '../result.js';
 import type { SelectionStage } from '../selection/select.js';
 import { withSpan } from '../spans.js';
@@ -35,14 +36,15 @@ export function createPlanningStage(
     const canNeedTools = isRoundLeft && areMoreLeft;
     const context = renderContext(request, options);
     const about = { model, prompts, request, context, trace, facts, signal };
-    const orderFor = async (ask: string) => {
-      const found = await select(turn.askingFor(ask), view);
+    const contextAfter = (asks: readonly string[]) => renderContext(after(asks, request), options);
+    const orderFor = async (ask: string, before: readonly string[]) => {
+      const found = await select({ ...turn, request: { ...after(before, request), message: ask } }, view);
       return found.mode === 'selected' ? toolsOf(likeliestFirst(found), view) : [];
     };
     const shared = { ...about, usage: usage.planning, defaults: options.defaults };
     const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, () =>
       isDecided
-        ? decidePlan(tools, { ...shared, view, isOrdered: selection.mode === 'selected', orderFor })
+        ? decidePlan(tools, { ...shared, view, isOrdered: selection.mode === 'selected', orderFor, contextAfter })
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
     if (written.kind === 'invalid') throw invalidPlan(written, selection);
@@ -64,6 +66,12 @@ export function createPlanningStage(
     const { added = [], ...plan } = written;
     return { ...plan, selection: { ...selection, tools: [...selection.tools, ...added] } };
   };
+}
+
+/** The request as its later asks see it: the asks before them are earlier messages. */
+function after(asks: readonly string[], request: Request): Request {
+  const said = asks.map((content): Message => ({ role: 'user', content }));
+  return { ...request, history: [...(request.history ?? []), ...said] };
 }
 
 /**

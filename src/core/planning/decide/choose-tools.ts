@@ -48,7 +48,7 @@ const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
  * From this probability of "yes" on, a tool that acts on the result of the chosen one joins the plan. On 103 development
  * requests it adds two right steps and no wrong one; at 0.5 three and one.
  */
-const CLOSES = 0.6;
+const CLOSES = { single: 0.6, doubted: 0.5 };
 
 /** Tools whose fit is read before their names, and the share of the best fit that is near it. */
 const FIRST = { tools: 4, near: 0.7 };
@@ -59,7 +59,8 @@ const FIRST = { tools: 4, near: 0.7 };
  */
 const FITS = 0.4;
 
-export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
+/** @param choice.areAsksDoubted whether the one ask may name several things */
+export async function chooseTools(asks: readonly string[], choice: Choosing): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
   const chosen: ToolOfAsk[] = [];
   for (const opinion of opinions) {
@@ -102,6 +103,7 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
+    const { readAlone } = readingsOf({ ...choice, context: choice.contextAfter(asks.slice(0, place)) });
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
@@ -122,20 +124,31 @@ function likeliestOf(tools: readonly Tool[], reading: readonly RankedName[], lif
 /** Reads the fits of the first tools in the order of selection, and the names of those near the best. */
 async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
-  for (const ask of asks) {
-    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, choice);
+  for (const [place, ask] of asks.entries()) {
+    const before = asks.slice(0, place);
+    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
     const likely = [...known].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : []));
-    opinions.push({ ask, tools, likely, known, ...(await compareNames(ask, { ...choice, tools: likely })) });
+    opinions.push({
+      ask,
+      tools,
+      likely,
+      known,
+      ...(await compareNames(ask, { ...choice, context: choice.contextAfter(before), tools: likely })),
+    });
   }
   return opinions;
 }
 
 /** Selection orders the tools for the ask; behind its tools come those for the whole request. */
-async function toolsInOrder(ask: string, { tools, orderFor }: Deciding): Promise<readonly Tool[]> {
-  return [...new Set([...(await orderFor(ask)), ...tools])];
+async function toolsInOrder(
+  ask: string,
+  before: readonly string[],
+  { tools, orderFor }: Deciding,
+): Promise<readonly Tool[]> {
+  return [...new Set([...(await orderFor(ask, before)), ...tools])];
 }
 
 async function compareNames(ask: string, choice: Deciding): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
@@ -183,7 +196,11 @@ function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): 
   return (names) => share(asked, names) / share(unasked, names);
 }
 
-interface Scoring extends Deciding, Opinion {
+interface Choosing extends Deciding {
+  readonly areAsksDoubted?: boolean;
+}
+
+interface Scoring extends Choosing, Opinion {
   /** Names of the tools of other asks. */
   readonly others: readonly string[];
 }
@@ -205,9 +222,11 @@ async function chooseFor(scoring: Scoring): Promise<ToolOfAsk[]> {
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
   if (!best || !isServed) return [{ ask, tool: undefined, probability: 1 / total, ranked }];
   const found = { ask, tool: best.tool, probability: best.odds / total, ranked };
-  const isClosing = ({ tool, fits }: ScoredTool) =>
-    tool.risk !== 'low' && fits >= CLOSES && producersOf(tool, scoring).has(best.tool);
-  const closing = best.tool.risk === 'low' ? ranked.find(isClosing) : undefined;
+  const isLow = (one: Tool) => one.risk === 'low';
+  const mayClose = scoring.areAsksDoubted
+    ? ({ fits }: ScoredTool) => fits >= CLOSES.doubted
+    : ({ tool, fits }: ScoredTool) => fits >= CLOSES.single && isLow(best.tool) && !isLow(tool);
+  const closing = ranked.find((one) => mayClose(one) && producersOf(one.tool, scoring).has(best.tool));
   return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
 }
 

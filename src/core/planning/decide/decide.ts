@@ -64,7 +64,7 @@ async function chooseForAll(
   const tools = new Set(chosen.map(({ tool }) => tool));
   if (isSure || (isConfirmed && tools.size > 1)) return joinAsksOfOneTool(chosen, deciding);
   deciding.trace.add('planning', 'the asks come to one', { asks });
-  return chooseTools([deciding.message], deciding);
+  return chooseTools([deciding.message], { ...deciding, areAsksDoubted: true });
 }
 
 const OPENING = '{"count": ';

@@ -20,7 +20,9 @@ export interface DecideParts extends PlanParts {
   /** Whether the tools stand in the order of selection, likeliest first. */
   readonly isOrdered: boolean;
   /** The tools that selection chooses for one ask of several, likeliest first. */
-  orderFor(ask: string): Promise<readonly Tool[]>;
+  orderFor(ask: string, before: readonly string[]): Promise<readonly Tool[]>;
+  /** The context with the asks before another one as earlier messages. */
+  contextAfter(asks: readonly string[]): string;
 }
 
 /** Opens the reader at its first use, so that a prompt without a choice is never processed. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WinnowError } from '../../../../src/core/errors.js';
+import type { CallAbout, Prompt } from '../../../../src/core/model/model.js';
 import type { OptionsInput } from '../../../../src/core/options.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
@@ -580,7 +581,7 @@ describe('what is asked for', () => {
     describe('for an ask of several', () => {
       const WRITE = 'write it down';
       const both = async (selects: (about: string) => Answer, options: OptionsInput) => {
-        const { result } = await decide(
+        const { result, model } = await decide(
           [...tools, weather, note],
           { message: `${OSLO}, then ${WRITE}` },
           {
@@ -591,8 +592,25 @@ describe('what is asked for', () => {
           },
         );
         expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }, { tool: 'write_note' }] });
-        return Object(result);
+        return { ...Object(result), calls: model.readerCalls };
       };
+
+      it('has the asks before it as earlier messages where its tool is looked for, and not where its fit is read', async () => {
+        const { calls } = await both(() => ({ 'weather"]}': 0.6, 'write_note"]}': 0.4 }), {});
+        const shownFor = (message: string) =>
+          calls
+            .filter(({ about }: { about?: CallAbout }) => about?.variables?.message === message)
+            .map(({ about, prompt }: { about?: CallAbout; prompt: Prompt }) => [
+              about?.promptName,
+              prompt.user.includes(`Earlier messages:\nuser: ${OSLO}\n`),
+            ]);
+        expect(Object.fromEntries(shownFor(WRITE))).toMatchObject({
+          'select-tools': true,
+          'choose-tool': true,
+          'check-fit': false,
+        });
+        expect(shownFor(OSLO)).not.toContainEqual([expect.any(String), true]);
+      });
 
       it('is one that selection finds for it alone, and adds to those for the whole request', async () => {
         const { selection } = await both((about) => (about === WRITE ? 'write_note"]}' : 'weather"]}'), {
@@ -656,6 +674,28 @@ describe('what is asked for', () => {
     );
     expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
   });
+
+  it.each([
+    ['has a second act', { 'yes"}': 0.55, 'no"}': 0.45 }, ['train_search', 'train_book']],
+    ['has no second act that hardly fits', { 'yes"}': 0.45, 'no"}': 0.55 }, ['train_search']],
+  ])(
+    '%s where the model doubts that one thing is asked for, but finds no tool for the second',
+    async (_, closes, expected) => {
+      const { result } = await decide(
+        [drafting, book],
+        { message: HOME },
+        {
+          asks: { '1}': 0.75, [`2, "asks": ["the cheapest train", "home"]}`]: 0.25 },
+          tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
+          fits: {
+            train_search: (message) => (message === 'home' ? 'no"}' : { 'yes"}': 0.9, 'no"}': 0.1 }),
+            train_book: (message) => (message === 'home' ? 'no"}' : closes),
+          },
+        },
+      );
+      expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+    },
+  );
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
     const sure = (ask: string): Answer => ({ [chooses(ask, 'weather')]: 0.9, [chooses(ask, 'write_note')]: 0.1 });
