@@ -7,12 +7,10 @@
  * the lines of all took half of the tokens of a plan. Where selection was skipped, the names of all tools come first.
  */
 import type { Tool } from '../../catalog/tool.js';
-import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
-import type { TokenReader } from '../../model/model.js';
-import { oneLine } from '../../visible-text.js';
-import { type Fit, readFit, renderCandidate } from './check-fit.js';
+import { type Fit, readFit } from './check-fit.js';
 import { producersOf } from './needs.js';
 import type { Deciding } from './read.js';
+import { averaged, createNameReader, type LiftOf, liftsOf, type Ranked } from './read-names.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
@@ -33,12 +31,6 @@ interface ScoredTool {
   readonly odds: number;
 }
 
-const OPENING = '{"steps": [{"do": ';
-const RANK = { names: 6, maxSteps: 10, minProbability: 0.05 };
-/** Floor of a probability where two readings are averaged. */
-const FLOOR = 0.002;
-/** Added to each probability before the ratio to the empty request, since small ones are noise. */
-const SMOOTHING = 0.1;
 /**
  * Tools to score: the ranked names with the highest lift, down to a share of it; where none fits, further ones in the order
  * of selection; and consumers of the best.
@@ -46,7 +38,8 @@ const SMOOTHING = 0.1;
 const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
 /**
  * From this probability of "yes" on, a tool that acts on the result of the chosen one joins the plan. On 103 development
- * requests it adds two right steps and no wrong one; at 0.5 three and one.
+ * requests it adds two right steps and no wrong one; at 0.5 three and one. Where the model doubts that one thing is asked for, 0.5
+ * adds two right steps and a wrong one to 13 requests; there a tool of any risk may join.
  */
 const CLOSES = { single: 0.6, doubted: 0.5 };
 
@@ -86,24 +79,13 @@ interface Opinion {
 /** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
 async function readNamesFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const { tools } = choice;
-  const { none, names, readAbout, readAlone } = readingsOf(choice);
-  const together = await readAbout(choice.message, async (reader) => {
-    const trie = createNameTrie(names, reader);
-    const found: (readonly RankedName[])[] = [];
-    let before = '';
-    for (const ask of asks) {
-      const start = `${before}${JSON.stringify(ask)}, "tool": "`;
-      const ranked = await rankNames(trie, reader, { ...RANK, start: reader.tokenize(start) });
-      found.push(ranked);
-      before = `${start}${ranked[0]?.name ?? none}"}, {"do": `;
-    }
-    return found;
-  });
-  const unasked = await readAlone('', choice.readUnasked);
+  const { none, readTogether, readUnasked } = createNameReader(choice);
+  const together = await readTogether(asks);
+  const unasked = await readUnasked();
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
-    const { readAlone } = readingsOf({ ...choice, context: choice.contextAfter(asks.slice(0, place)) });
+    const { readAlone } = createNameReader(behindEarlier(asks, place, choice));
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
@@ -113,7 +95,7 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
 }
 
 /** The tools whose names have the highest lift, down to a share of it. */
-function likeliestOf(tools: readonly Tool[], reading: readonly RankedName[], liftOf: LiftOf): Tool[] {
+function likeliestOf(tools: readonly Tool[], reading: Ranked, liftOf: LiftOf): Tool[] {
   const lift = ({ name }: Tool) => liftOf([name]);
   const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
   const highest = Math.max(...read.map(lift));
@@ -125,75 +107,35 @@ function likeliestOf(tools: readonly Tool[], reading: readonly RankedName[], lif
 async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
-    const before = asks.slice(0, place);
-    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
+    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(asks, place, choice);
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
     const likely = [...known].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : []));
-    opinions.push({
-      ask,
-      tools,
-      likely,
-      known,
-      ...(await compareNames(ask, { ...choice, context: choice.contextAfter(before), tools: likely })),
-    });
+    const names = await compareNames(ask, { ...behindEarlier(asks, place, choice), tools: likely });
+    opinions.push({ ask, tools, likely, known, ...names });
   }
   return opinions;
 }
 
 /** Selection orders the tools for the ask; behind its tools come those for the whole request. */
-async function toolsInOrder(
-  ask: string,
-  before: readonly string[],
-  { tools, orderFor }: Deciding,
-): Promise<readonly Tool[]> {
-  return [...new Set([...(await orderFor(ask, before)), ...tools])];
+async function toolsInOrder(asks: readonly string[], place: number, choice: Deciding): Promise<readonly Tool[]> {
+  const ordered = await choice.orderFor(asks[place] ?? '', asks.slice(0, place));
+  return [...new Set([...ordered, ...choice.tools])];
+}
+
+/** A name is read with the earlier asks in view ("push it"); a fit is not, since they make every tool look less fit. */
+function behindEarlier(asks: readonly string[], place: number, choice: Deciding): Deciding {
+  return { ...choice, context: choice.contextAfter(asks.slice(0, place)) };
 }
 
 async function compareNames(ask: string, choice: Deciding): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
-  const { none, readAlone } = readingsOf(choice);
+  const { none, readAlone, readUnasked } = createNameReader(choice);
   const reading = await readAlone(ask);
-  const liftOf = liftsOf(reading, await readAlone('', choice.readUnasked));
+  const liftOf = liftsOf(reading, await readUnasked());
   // Among the names of a few tools that fit, "none" is likelier than among many that do not.
   const highest = Math.max(...choice.tools.map((tool) => liftWithProducers(tool, liftOf, choice)));
   return { best: reading[0]?.name, liftOf, against: Math.min(liftOf([none]), FITS ** 2 * highest) };
-}
-
-/** The likeliest tool for an ask by one reading; undefined if "none" is likelier than any. */
-export async function findTool(ask: string, choice: Deciding): Promise<Tool | undefined> {
-  const { byName, readAlone } = readingsOf(choice);
-  const [best] = await readAlone(ask);
-  return best && byName.get(best.name);
-}
-
-function readingsOf(choice: Deciding) {
-  const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
-  const none = noneAmong(byName);
-  const names = [...byName.keys(), none];
-  const lines = [...byName.values()].map(renderLine).join('\n');
-  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>, read = choice.read) =>
-    read('choose-tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) =>
-      use(await open()),
-    );
-  const readAlone = (ask: string, read = choice.read) =>
-    readAbout(
-      ask,
-      (reader) => {
-        const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
-        return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
-      },
-      read,
-    );
-  return { byName, none, names, readAbout, readAlone };
-}
-
-type LiftOf = (names: readonly string[]) => number;
-
-function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): LiftOf {
-  const share = (ranked: readonly RankedName[], names: readonly string[]) =>
-    ranked.reduce((sum, { name, probability }) => (names.includes(name) ? sum + probability : sum), SMOOTHING);
-  return (names) => share(asked, names) / share(unasked, names);
 }
 
 interface Choosing extends Deciding {
@@ -268,34 +210,4 @@ async function score(tool: Tool, scoring: Scoring): Promise<ScoredTool> {
 
 function liftWithProducers(tool: Tool, liftOf: LiftOf, choice: Deciding): number {
   return liftOf([tool.name, ...[...producersOf(tool, choice)].map(({ name }) => name)]);
-}
-
-/**
- * `- name(arguments): description (keywords)`. Without keywords 35 in place of 37 of 67 development requests are planned right,
- * and 6 of the 7 of `--set first` (`test/bench/plans.mjs --set hydrology --set coding-agent --half learn`).
- */
-function renderLine(tool: Tool): string {
-  const keywords = oneLine(tool.keywords.join(', '));
-  return `- ${renderCandidate(tool)}${keywords ? ` (${keywords})` : ''}`;
-}
-
-function byNames(one: Tool, other: Tool): number {
-  return one.name < other.name ? -1 : 1;
-}
-
-function noneAmong(byName: ReadonlyMap<string, Tool>): string {
-  let none = 'none';
-  while (byName.has(none)) none = `${none}_of_these`;
-  return none;
-}
-
-function averaged(one: readonly RankedName[], other: readonly RankedName[]): RankedName[] {
-  const weight = (list: readonly RankedName[], name: string) =>
-    Math.log((list.find((entry) => entry.name === name)?.probability ?? 0) + FLOOR);
-  const names = [...new Set([...one, ...other].map(({ name }) => name))];
-  const masses = names.map((name) => Math.exp((weight(one, name) + weight(other, name)) / 2));
-  const total = masses.reduce((sum, mass) => sum + mass, 0);
-  return names
-    .map((name, place) => ({ name, probability: (masses[place] ?? 0) / total }))
-    .sort((a, b) => b.probability - a.probability);
 }
