@@ -22,6 +22,14 @@ export interface SaidDuration {
   readonly seconds: number;
 }
 
+/** Times and durations of a text. */
+export interface Timed {
+  readonly times: readonly SaidTime[];
+  /** For a time of day alone: the only day of the text, else today; undefined where several days are possible. */
+  readonly day?: string | undefined;
+  readonly durations: readonly SaidDuration[];
+}
+
 /** Whether the request names the year of the month; undefined if it names no month, as in "tomorrow" and "at 8 pm". */
 export type WithYear = SaidTime & { readonly year: 'said' | 'unsaid' | undefined };
 
@@ -68,9 +76,7 @@ function inYear({ start, end, ...time }: SaidTime, year: number): SaidTime {
 }
 
 /** "On 1 December, from 10 to 11": if the text names one day, its times of day belong to that day. */
-export function withDay<Read extends { readonly times: readonly SaidTime[]; readonly day?: string | undefined }>(
-  read: Read,
-): Read {
+export function withDay(read: Timed): Timed {
   const [date, ...others] = daysOf(read.times);
   if (date === undefined) return read;
   if (others.length > 0) return { ...read, day: undefined };
@@ -103,6 +109,11 @@ export function inWhole(time: SaidTime, unit: 'month' | 'year' | undefined): Sai
   const [first, next] = unit === 'year' ? [0, 12] : [(month ?? 1) - 1, month ?? 1];
   const dayOf = (...day: [number, number]) => new Date(Date.UTC(year ?? 0, ...day)).toISOString().slice(0, 10);
   return { ...time, start: { date: dayOf(first, 1) }, end: { date: dayOf(next, 0) } };
+}
+
+/** The day of a local time: `2026-11-30`. */
+export function isoDay(day: Date): string {
+  return day.toLocaleDateString('sv-SE');
 }
 
 /** @example dayAfter('2026-11-30', 1) // '2026-12-01' */

@@ -1,9 +1,8 @@
 /**
  * Recognizes days, times, durations and numbers in a request by libraries, since a small model can't count to Friday.
- * Recognizers-Text reads the languages that it supports; chrono reads days and times in the others.
+ * Recognizers-Text reads days in three languages, chrono in the others.
  */
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
-import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
@@ -11,29 +10,28 @@ import { ATOM, CULTURES, findInEach, loadRecognizers, numbersIn, type SaidNumber
 import {
   dayAfter,
   daysOf,
-  durationsIn,
-  inWhole,
+  isoDay,
   type Moment,
   notBefore,
   type SaidDuration,
   type SaidTime,
-  type WithYear,
+  type Timed,
   withDay,
   withYears,
 } from '../times.js';
+import { timesByChrono } from './chrono-times.js';
 
-export interface Said {
-  readonly times: readonly SaidTime[];
-  /** For a time of day alone: the only day of the text, else today; undefined where several days are possible. */
-  readonly day?: string | undefined;
+export interface Said extends Timed {
   readonly numbers: readonly SaidNumber[];
-  readonly durations: readonly SaidDuration[];
 }
 
 type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
-/** Languages in which Recognizers-Text reads dates and times; it reads numbers in more. */
-const DAY_LANGUAGES: ReadonlySet<string> = new Set(['en', 'zh', 'es', 'fr']);
+/**
+ * Languages in which Recognizers-Text reads dates and times; it reads numbers in more. It has French, too, but there its
+ * patterns take 4 s to compile, twice, and meanwhile block every other request.
+ */
+const DAY_LANGUAGES: ReadonlySet<string> = new Set(['en', 'zh', 'es']);
 
 /** Characters of each message that are read: the question mostly stands early. */
 const MAX_CHARACTERS = 2000;
@@ -73,7 +71,7 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const culture = DAY_LANGUAGES.has(language) ? CULTURES[language] : undefined;
   const pieces = piecesOf(text);
   const read =
-    culture === undefined ? await withChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
+    culture === undefined ? await timesByChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
   const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
   const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
   const found = withDay({ ...read, times: read.times.filter((time) => !isInName(time.text.toLowerCase())) });
@@ -101,8 +99,6 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
   if (today !== undefined) return new Date(`${today}T00:00:00`);
   return new Date(new Date().toLocaleString('sv-SE', { timeZone }).replace(' ', 'T'));
 }
-
-type Timed = Omit<Said, 'numbers'>;
 
 async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
   const { recognizeDateTime, recognizeNumber } = await loadRecognizers();
@@ -198,79 +194,5 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
-/** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30` and `19h30`. */
-const IN_DIGITS: Chrono['parsers'] = [
-  {
-    pattern: () => /(?<![\d.])(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\.(?!\d)/u,
-    extract: (_, [, day, month]) => ({ day: Number(day), month: Number(month) }),
-  },
-  {
-    pattern: () => /(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?![\d:])/u,
-    extract: (_, [, hour, minute]) => ({ hour: Number(hour), minute: Number(minute) }),
-  },
-];
-
-/** A month without a day, `Mai 2025` or `2025年5月`, by its name in Unicode's locale data; not every language of chrono reads it. */
-function monthIn(language: string): Chrono['parsers'][number] {
-  const format = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
-  const names = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)).toLowerCase());
-  const bounded = names.map((name) =>
-    /^\d/u.test(name) ? `(?<!\\d)${name}` : `(?<![\\p{L}\\p{M}])${name}(?![\\p{L}\\p{M}])`,
-  );
-  const pattern = `(?:(\\d{4})\\P{N}{0,2})?(${bounded.join('|')})(?:\\s(?:\\p{L}{1,3}\\s)?(\\d{4}))?(?!\\s?\\d)`;
-  return {
-    pattern: () => new RegExp(pattern, 'iu'),
-    extract: (_, [, before, name = '', after]) => {
-      const year = before ?? after;
-      return { month: names.indexOf(name.toLowerCase()) + 1, ...(year === undefined ? {} : { year: Number(year) }) };
-    },
-  };
-}
-
-/** The unit that a time names whole: a month without a day, a year without a month. "In two months" is a day. */
-function unitOf(one: ParsedResult): 'month' | 'year' | undefined {
-  const has = (part: 'day' | 'weekday' | 'hour' | 'month' | 'year') => one.start.isCertain(part);
-  if (one.end || one.tags().has('result/relativeDate') || has('day') || has('weekday') || has('hour')) return undefined;
-  if (has('month')) return 'month';
-  return has('year') ? 'year' : undefined;
-}
-
-async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
-  const chrono = await import('chrono-node');
-  // Its exports with two letters are languages.
-  const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
-  const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
-  const parser = (own ?? chrono).casual.clone();
-  parser.parsers.push(...IN_DIGITS, monthIn(language));
-  const moment = (part: ParsedResult['start']): Moment => {
-    const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
-    const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
-    const time = `${two(part.get('hour'))}:${two(part.get('minute'))}:${two(part.get('second'))}`;
-    const isTime = part.isCertain('hour');
-    const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
-    return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
-  };
-  const found = await runInSlices(findInEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true })));
-  const times = found.map(
-    (one): WithYear => ({
-      text: one.text,
-      start: moment(one.start),
-      ...(one.end ? { end: moment(one.end) } : {}),
-      ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
-      year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
-    }),
-  );
-  // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
-  const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
-  const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
-  const today = isoDay(now);
-  const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
-  return { times: whole, day: own && today, durations: timeless };
-}
-
 /** `DP-0721-02` holds no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */
 const NAME_WITH_DATE = /^\p{L}.*\d/u;
-
-function isoDay(day: Date): string {
-  return day.toLocaleDateString('sv-SE');
-}

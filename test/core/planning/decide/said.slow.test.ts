@@ -11,7 +11,6 @@ describe('a day that is said', () => {
     ['es', '¿Qué tiempo hará mañana en Madrid?'],
     ['pt', 'Como vai estar o tempo amanhã em Lisboa?'],
     ['ru', 'Какая погода будет завтра в Москве?'],
-    ['fr', 'Une table pour quatre personnes demain soir, merci'],
   ])('is worked out: %s', async (_, message) => {
     const { times } = await read(message);
     expect(times[0]?.start.date).toBe('2026-11-24');
@@ -21,7 +20,6 @@ describe('a day that is said', () => {
 it.each([
   ['es', 'Una mesa para cuatro personas, por favor', 4],
   ['ru', 'Покажи мне 15 новых писем', 15],
-  ['fr', 'Une table pour quatre personnes demain soir, merci', 4],
 ])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
   const { numbers } = await read(message);
   expect(numbers.map((one) => one.value)).toContain(value);

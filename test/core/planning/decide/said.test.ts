@@ -119,6 +119,21 @@ it.each([
   expect(times.map(({ isNow }) => isNow)).toEqual([true]);
 });
 
+it.each([
+  ['fr', 'Quel temps après-demain à Lyon ?', '2026-11-25'],
+  ['fr', 'Les ventes d’avant-hier', '2026-11-21'],
+  ['fr', 'Les ventes de la semaine prochaine', '2026-11-30 2026-12-06'],
+  ['de', 'Was steht nächste Woche an?', '2026-11-30 2026-12-06'],
+  ['pt', 'Como vai estar o tempo depois de amanhã?', '2026-11-25'],
+  ['it', 'Le vendite del mese scorso', '2026-10-01 2026-10-31'],
+  ['ja', '昨年の売上', '2025-01-01 2025-12-31'],
+  ['pl', 'Zarezerwuj stolik na piątek', '2026-11-27'],
+  ['ko', '금요일에 회의가 있나요?', '2026-11-27'],
+])('a day or a time near today is known by its name in Unicode: %s, %s', async (locale, message, expected) => {
+  const { times } = await readSaid({ message, today, locale });
+  expect(times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '))).toEqual([expected]);
+});
+
 it('digits inside a name are no number, and those before a unit are one', async () => {
   const { numbers } = await read('Offers for the Sony WH-1000XM4 with less than 20mm, at most 3');
   expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
@@ -188,7 +203,8 @@ it.each([
   ['sv', 'Boka ett bord den 24 december klockan 19:30, tack', ['2026-12-24T19:30:00Z']],
   ['pt', 'Reserve uma mesa em 24 de dezembro às 19h30', ['2026-12-24T19:30:00Z']],
   ['ja', '12月24日の19:30にレストランを予約して', ['2026-12-24T19:30:00Z']],
-  ['ko, whose days nobody reads', '내일 19:30에 식당을 예약해 줘', []],
+  ['ko, whose days only Unicode names', '내일 19:30에 식당을 예약해 줘', ['2026-11-24T19:30:00Z']],
+  ['ko, a day that nobody reads', '11월 30일 19:30에 식당을 예약해 줘', []],
   ['of two days', 'On Friday and on Saturday. Each time at 8 pm', []],
 ])('a time of day is that of its day, else of no day: %s', async (_, message, expected) => {
   const said = await read(message);
