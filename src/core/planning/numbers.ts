@@ -6,7 +6,7 @@ export interface SaidNumber {
   readonly value: number;
 }
 
-/** Languages in which Recognizers-Text reads numbers in words, with its names for them; French takes too long (`said.ts`). */
+/** Languages in which Recognizers-Text reads numbers in words, with its names for them; its French takes too long (`said.ts`). */
 export const CULTURES: Readonly<Record<string, string>> = {
   en: 'en-us',
   zh: 'zh-cn',
@@ -22,7 +22,8 @@ export async function numbersIn(
   language: string,
   timed: readonly { readonly text: string }[],
 ): Promise<SaidNumber[]> {
-  const { recognizeNumber } = await loadRecognizers();
+  const read =
+    (CULTURES[language] === undefined ? await cardinalsIn(language) : undefined) ?? (await recognizedIn(language));
   const marks = marksOf(language);
   // A bare number may be a year, and a number all the same.
   const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
@@ -33,12 +34,7 @@ export async function numbersIn(
       if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
     const isFree = (start: number, length: number) =>
       !taken.some((one) => start >= one.start && start + length <= one.end);
-    const words = recognizeNumber(text, CULTURES[language] ?? 'en-us').flatMap((one): SaidNumber[] => {
-      // Some of its languages write a decimal comma, none a mark between thousands.
-      const value = Number(String(one.resolution?.value).replace(',', '.'));
-      const isWord = Number.isFinite(value) && !NUMERAL.test(one.text);
-      return isWord && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
-    });
+    const words = read(text).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
     const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
       isFree(index, found.length) ? readDigits(found, marks) : [],
     );
@@ -48,6 +44,48 @@ export async function numbersIn(
   const words = found.flatMap((one) => one.words);
   const known = new Set(words.map(({ value }) => value));
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
+}
+
+/** Finds numbers in words, with their place. */
+type ReadWords = (text: string) => (SaidNumber & { readonly start: number })[];
+
+async function recognizedIn(language: string): Promise<ReadWords> {
+  const { recognizeNumber } = await loadRecognizers();
+  return (text) =>
+    recognizeNumber(text, CULTURES[language] ?? 'en-us').flatMap((one) => {
+      // Some of its languages write a decimal comma, none a mark between thousands.
+      const value = Number(String(one.resolution?.value).replace(',', '.'));
+      const isWord = Number.isFinite(value) && !NUMERAL.test(one.text);
+      return isWord ? [{ text: one.text, value, start: one.start }] : [];
+    });
+}
+
+const MAX_CARDINAL = 999;
+const kept = new Map<string, ReadWords>();
+
+/** Reads the whole numbers up to 999 as n2words writes them; undefined for a language that it lacks. */
+async function cardinalsIn(language: string): Promise<ReadWords | undefined> {
+  const known = kept.get(language);
+  if (known) return known;
+  const { region } = new Intl.Locale(language).maximize();
+  const library: { toCardinal?: (value: number) => string } = await import(`n2words/${language}-${region}`).catch(
+    () => ({}),
+  );
+  const { toCardinal } = library;
+  if (!toCardinal) return undefined;
+  const values = new Map(
+    Array.from({ length: MAX_CARDINAL + 1 }, (_, value) => [toCardinal(value).toLowerCase(), value] as const),
+  );
+  const longestFirst = [...values.keys()].sort((one, other) => other.length - one.length);
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${longestFirst.join('|')})(?![\\p{L}\\p{N}])`, 'giu');
+  const read: ReadWords = (text) =>
+    [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
+      text: found,
+      value: values.get(found.toLowerCase()) ?? 0,
+      start: index,
+    }));
+  kept.set(language, read);
+  return read;
 }
 
 export function occurrencesOf(part: string, text: string): { start: number; end: number }[] {

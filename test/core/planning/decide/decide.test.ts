@@ -685,7 +685,7 @@ describe('what is asked for', () => {
         [drafting, book],
         { message: HOME },
         {
-          asks: { '1}': 0.75, [`2, "asks": ["the cheapest train", "home"]}`]: 0.25 },
+          asks: { '1}': 0.75, '2, "asks": ["the cheapest train", "home"]}': 0.25 },
           tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
           fits: {
             train_search: (message) => (message === 'home' ? 'no"}' : { 'yes"}': 0.9, 'no"}': 0.1 }),

@@ -134,6 +134,18 @@ it.each([
   expect(times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '))).toEqual([expected]);
 });
 
+it.each([
+  ['fr', 'Une table pour quatre personnes demain soir à 20h, merci', [4]],
+  ['fr', 'Il faut vingt-deux chaises, pas deux cents', [22, 200]],
+  ['it', 'Un tavolo per ventuno persone', [21]],
+  ['ru', 'Забронируй столик на четыре персоны', [4]],
+  ['nl', 'Een tafel voor zes personen', [6]],
+])('a number in words is known in a language of n2words: %s, %s', async (locale, message, expected) => {
+  const { numbers } = await readSaid({ message, today, locale });
+  expect(numbers.map(({ value }) => value)).toEqual(expect.arrayContaining(expected));
+  expect(numbers.map(({ value }) => value)).not.toContain(20);
+});
+
 it('digits inside a name are no number, and those before a unit are one', async () => {
   const { numbers } = await read('Offers for the Sony WH-1000XM4 with less than 20mm, at most 3');
   expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
