@@ -2,7 +2,8 @@
 import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { findInEach } from '../numbers.js';
-import { dayAfter, durationsIn, inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
+import { durationsIn, inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
+import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
 
 type Parser = Chrono['parsers'][number];
 
@@ -14,7 +15,7 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
   const parser = (own ?? chrono).casual.clone();
   // Of two readings of the same words the first counts.
-  const named = [...unitsNear(language), ...(own ? [] : weekdaysFrom(now, language))];
+  const named = [...namesNear(language, now), ...(own ? [] : weekdaysFrom(now, language))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
   const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
@@ -26,13 +27,14 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   };
   const found = await runInSlices(findInEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true })));
   const times = found.map(
-    (one): WithYear => ({
-      text: one.text,
-      start: moment(one.start),
-      ...(one.end ? { end: moment(one.end) } : {}),
-      ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
-      year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
-    }),
+    (one): WithYear =>
+      timeNamed(one.text, named) ?? {
+        text: one.text,
+        start: moment(one.start),
+        ...(one.end ? { end: moment(one.end) } : {}),
+        ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
+        year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
+      },
   );
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
@@ -69,73 +71,21 @@ function monthIn(language: string): Parser {
   };
 }
 
-interface Named {
-  readonly name: string;
-  readonly unit: 'day' | 'week' | 'month' | 'year';
-  /** Units from now. */
-  readonly count: number;
-}
-
-/** Days and whole units near today that have a name of their own in Unicode's locale data: "après-demain", "nächste Woche". */
-function unitsNear(language: string): Named[] {
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  const inNumbers = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
-  return (['day', 'week', 'month', 'year'] as const).flatMap((unit) =>
-    [-2, -1, 0, 1, 2].flatMap((count) => {
-      const name = plain(format.format(count, unit));
-      return name === plain(inNumbers.format(count, unit)) ? [] : [{ name, unit, count }];
-    }),
-  );
-}
-
-/** The next seven days by the names of their weekdays. */
-function weekdaysFrom(now: Date, language: string): Named[] {
-  const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
-  return [0, 1, 2, 3, 4, 5, 6].map((count) => {
-    const name = plain(format.format(Date.parse(dayAfter(isoDay(now), count))));
-    return { name, unit: 'day', count };
-  });
-}
-
-function namedOf(named: readonly Named[]): Parser {
-  const longestFirst = named.toSorted((one, other) => other.name.length - one.name.length);
-  const pattern = longestFirst.map(({ name }) => asWord(name).replaceAll("'", "['’]")).join('|');
+function namedOf(times: readonly NearTime[]): Parser {
+  const { source } = patternOf(times);
   return {
-    pattern: () => new RegExp(pattern, 'iu'),
+    pattern: () => new RegExp(source, 'iu'),
     extract: (context, { 0: text, index = 0 }) => {
-      const found = named.find(({ name }) => name === plain(text));
+      const found = findNamed(text, times);
       if (!found) return null;
-      const [first, last] = daysOfUnit(context.refDate, found);
-      return context.createParsingResult(index, text, first, found.unit === 'day' ? undefined : last);
+      const [first, last] = [found.first, found.last].map((date) => {
+        const [year, month, day] = date.split('-').map(Number);
+        return { year: year ?? 0, month: month ?? 0, day: day ?? 0 };
+      });
+      return context.createParsingResult(index, text, first, found.first === found.last ? undefined : last);
     },
   };
 }
-
-/** First and last day of the unit that many units from now; weeks begin on Monday (ISO 8601). */
-function daysOfUnit(now: Date, { unit, count }: Named) {
-  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
-  const monday = day - ((now.getDay() + 6) % 7) + 7 * count;
-  const bounds = {
-    day: [new Date(year, month, day + count), new Date(year, month, day + count)],
-    week: [new Date(year, month, monday), new Date(year, month, monday + 6)],
-    month: [new Date(year, month + count, 1), new Date(year, month + count + 1, 0)],
-    year: [new Date(year + count, 0, 1), new Date(year + count, 11, 31)],
-  }[unit];
-  return bounds.map((one) => ({ year: one.getFullYear(), month: one.getMonth() + 1, day: one.getDate() }));
-}
-
-function plain(text: string): string {
-  return text.toLowerCase().replaceAll('’', "'");
-}
-
-/** A pattern of the name as a word of its own, in scripts that part words. */
-function asWord(name: string): string {
-  const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
-  return UNPARTED.test(name) ? escaped : `(?<![\\p{L}\\p{M}])${escaped}(?![\\p{L}\\p{M}])`;
-}
-
-/** Scripts without spaces between words, or with endings at every word (Hangul). */
-const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /** The unit that a time names whole: a month without a day, a year without a month. "In two months" is a day. */
 function unitOf(one: ParsedResult): 'month' | 'year' | undefined {

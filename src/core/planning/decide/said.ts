@@ -16,10 +16,12 @@ import {
   type SaidDuration,
   type SaidTime,
   type Timed,
+  type WithYear,
   withDay,
   withYears,
 } from '../times.js';
 import { timesByChrono } from './chrono-times.js';
+import { type NearTime, namesNear, timeNamed } from './near-times.js';
 
 export interface Said extends Timed {
   readonly numbers: readonly SaidNumber[];
@@ -71,7 +73,9 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const culture = DAY_LANGUAGES.has(language) ? CULTURES[language] : undefined;
   const pieces = piecesOf(text);
   const read =
-    culture === undefined ? await timesByChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
+    culture === undefined
+      ? await timesByChrono(pieces, language, now)
+      : await withRecognizers(pieces, { language, culture }, now);
   const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
   const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
   const found = withDay({ ...read, times: read.times.filter((time) => !isInName(time.text.toLowerCase())) });
@@ -100,7 +104,11 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
   return new Date(new Date().toLocaleString('sv-SE', { timeZone }).replace(' ', 'T'));
 }
 
-async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
+async function withRecognizers(
+  pieces: readonly string[],
+  { language, culture }: { language: string; culture: string },
+  now: Date,
+): Promise<Timed> {
   const { recognizeDateTime, recognizeNumber } = await loadRecognizers();
   const isNumber = (text: string) => recognizeNumber(text, culture).length > 0;
   const find = (piece: string): ModelResult[] => {
@@ -110,7 +118,8 @@ async function withRecognizers(pieces: readonly string[], culture: string, now: 
   };
   const found = await runInSlices(findInEach(pieces, find));
   const today = isoDay(now);
-  const times = found.flatMap((one) => timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) })));
+  const near = namesNear(language, now);
+  const times = found.flatMap((one) => timesOf(one, near, now));
   return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
@@ -154,6 +163,12 @@ type DateTimeValue = { [Part in 'timex' | 'Mod' | 'value' | 'start' | 'end']?: s
 function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
   const values: unknown = resolution?.values;
   return Array.isArray(values) ? values : [];
+}
+
+/** A name of Unicode comes first: for the library "el mes pasado" is this month. */
+function timesOf(one: ModelResult, near: readonly NearTime[], now: Date): WithYear[] {
+  const named = timeNamed(one.text, near);
+  return named ? [named] : timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) }));
 }
 
 /** The library resolves "Saturday" to the last and the next one; the first that is not past counts. */

@@ -123,11 +123,15 @@ it.each([
   ['fr', 'Quel temps après-demain à Lyon ?', '2026-11-25'],
   ['fr', 'Les ventes d’avant-hier', '2026-11-21'],
   ['fr', 'Les ventes de la semaine prochaine', '2026-11-30 2026-12-06'],
+  ['fr', 'Les ventes du mois dernier', '2026-10-01 2026-10-31'],
   ['de', 'Was steht nächste Woche an?', '2026-11-30 2026-12-06'],
   ['pt', 'Como vai estar o tempo depois de amanhã?', '2026-11-25'],
   ['it', 'Le vendite del mese scorso', '2026-10-01 2026-10-31'],
   ['ja', '昨年の売上', '2025-01-01 2025-12-31'],
   ['pl', 'Zarezerwuj stolik na piątek', '2026-11-27'],
+  ['es', 'Las ventas del mes pasado', '2026-10-01 2026-10-31'],
+  ['en', 'Sales of last week', '2026-11-16 2026-11-22'],
+  ['zh', '去年的销售额', '2025-01-01 2025-12-31'],
   ['ko', '금요일에 회의가 있나요?', '2026-11-27'],
 ])('a day or a time near today is known by its name in Unicode: %s, %s', async (locale, message, expected) => {
   const { times } = await readSaid({ message, today, locale });
