@@ -22,8 +22,9 @@ export async function numbersIn(
   language: string,
   timed: readonly { readonly text: string }[],
 ): Promise<SaidNumber[]> {
-  const read =
-    (CULTURES[language] === undefined ? await cardinalsIn(language) : undefined) ?? (await recognizedIn(language));
+  const culture = CULTURES[language];
+  const cardinals = culture === undefined ? await cardinalsIn(language) : undefined;
+  const read = cardinals ?? (await recognizedIn(culture ?? 'en-us'));
   const marks = marksOf(language);
   // A bare number may be a year, and a number all the same.
   const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
@@ -49,10 +50,10 @@ export async function numbersIn(
 /** Finds numbers in words, with their place. */
 type ReadWords = (text: string) => (SaidNumber & { readonly start: number })[];
 
-async function recognizedIn(language: string): Promise<ReadWords> {
+async function recognizedIn(culture: string): Promise<ReadWords> {
   const { recognizeNumber } = await loadRecognizers();
   return (text) =>
-    recognizeNumber(text, CULTURES[language] ?? 'en-us').flatMap((one) => {
+    recognizeNumber(text, culture).flatMap((one) => {
       // Some of its languages write a decimal comma, none a mark between thousands.
       const value = Number(String(one.resolution?.value).replace(',', '.'));
       const isWord = Number.isFinite(value) && !NUMERAL.test(one.text);

@@ -105,10 +105,28 @@ export function notBefore(start: Moment, end: Moment | undefined): Moment | unde
 export function inWhole(time: SaidTime, unit: 'month' | 'year' | undefined): SaidTime {
   const { date } = time.start;
   if (unit === undefined || date === undefined) return time;
-  const [year, month] = date.split('-').map(Number);
-  const [first, next] = unit === 'year' ? [0, 12] : [(month ?? 1) - 1, month ?? 1];
-  const dayOf = (...day: [number, number]) => new Date(Date.UTC(year ?? 0, ...day)).toISOString().slice(0, 10);
-  return { ...time, start: { date: dayOf(first, 1) }, end: { date: dayOf(next, 0) } };
+  const { first, last } = unitFrom(date, unit);
+  return { ...time, start: { date: first }, end: { date: last } };
+}
+
+export type CalendarUnit = 'day' | 'week' | 'month' | 'year';
+
+/**
+ * The first and the last day of the unit that lies `count` units after that of the date. Weeks begin on Monday (ISO 8601).
+ *
+ * @example unitFrom('2026-11-23', 'month', -1) // { first: '2026-10-01', last: '2026-10-31' }
+ */
+export function unitFrom(date: string, unit: CalendarUnit, count = 0): { first: string; last: string } {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+  const monday = day - ((new Date(date).getUTCDay() + 6) % 7) + 7 * count;
+  const { first, last } = {
+    day: { first: Date.UTC(year, month - 1, day + count), last: Date.UTC(year, month - 1, day + count) },
+    week: { first: Date.UTC(year, month - 1, monday), last: Date.UTC(year, month - 1, monday + 6) },
+    month: { first: Date.UTC(year, month - 1 + count, 1), last: Date.UTC(year, month + count, 0) },
+    year: { first: Date.UTC(year + count, 0, 1), last: Date.UTC(year + count, 12, 0) },
+  }[unit];
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+  return { first: dayOf(first), last: dayOf(last) };
 }
 
 /** The day of a local time: `2026-11-30`. */

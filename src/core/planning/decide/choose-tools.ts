@@ -79,14 +79,14 @@ interface Opinion {
 /** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
 async function readNamesFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const { tools } = choice;
-  const { none, readTogether, readUnasked } = createNameReader(choice);
+  const { none, readAlone, readTogether, readUnasked } = createNameReader(choice);
   const together = await readTogether(asks);
   const unasked = await readUnasked();
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
-    const { readAlone } = createNameReader(behindEarlier(asks, place, choice));
-    const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
+    const context = choice.contextAfter(asks.slice(0, place));
+    const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
     opinions.push({ ask, tools, likely, best: reading[0]?.name, liftOf, against: liftOf([none]), known: new Map() });
@@ -103,30 +103,32 @@ function likeliestOf(tools: readonly Tool[], reading: Ranked, liftOf: LiftOf): T
   return byLift.filter((tool) => lift(tool) >= SCORED.share * highest);
 }
 
-/** Reads the fits of the first tools in the order of selection, and the names of those near the best. */
+/**
+ * Reads the fits of the first tools in the order of selection, and the names of those near the best. Names are read with the
+ * earlier asks in view ("push it"); fits are not, since there every tool looks less fit.
+ */
 async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
-    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(asks, place, choice);
+    const before = asks.slice(0, place);
+    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
     const likely = [...known].flatMap(([tool, { lift }]) => (lift >= FIRST.near * highest ? [tool] : []));
-    const names = await compareNames(ask, { ...behindEarlier(asks, place, choice), tools: likely });
+    const names = await compareNames(ask, { ...choice, context: choice.contextAfter(before), tools: likely });
     opinions.push({ ask, tools, likely, known, ...names });
   }
   return opinions;
 }
 
 /** Selection orders the tools for the ask; behind its tools come those for the whole request. */
-async function toolsInOrder(asks: readonly string[], place: number, choice: Deciding): Promise<readonly Tool[]> {
-  const ordered = await choice.orderFor(asks[place] ?? '', asks.slice(0, place));
-  return [...new Set([...ordered, ...choice.tools])];
-}
-
-/** A name is read with the earlier asks in view ("push it"); a fit is not, since they make every tool look less fit. */
-function behindEarlier(asks: readonly string[], place: number, choice: Deciding): Deciding {
-  return { ...choice, context: choice.contextAfter(asks.slice(0, place)) };
+async function toolsInOrder(
+  ask: string,
+  before: readonly string[],
+  { tools, orderFor }: Deciding,
+): Promise<readonly Tool[]> {
+  return [...new Set([...(await orderFor(ask, before)), ...tools])];
 }
 
 async function compareNames(ask: string, choice: Deciding): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {

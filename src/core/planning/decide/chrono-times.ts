@@ -9,13 +9,14 @@ type Parser = Chrono['parsers'][number];
 
 /** @param now the local time of the user */
 export async function timesByChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
+  const today = isoDay(now);
   const chrono = await import('chrono-node');
   // Its exports with two letters are languages.
   const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
   const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
   const parser = (own ?? chrono).casual.clone();
   // Of two readings of the same words the first counts.
-  const named = [...namesNear(language, now), ...(own ? [] : weekdaysFrom(now, language))];
+  const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
   const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
@@ -39,7 +40,6 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
-  const today = isoDay(now);
   const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
   return { times: whole, day: own && today, durations: timeless };
 }
@@ -72,9 +72,9 @@ function monthIn(language: string): Parser {
 }
 
 function namedOf(times: readonly NearTime[]): Parser {
-  const { source } = patternOf(times);
+  const pattern = patternOf(times);
   return {
-    pattern: () => new RegExp(source, 'iu'),
+    pattern: () => pattern,
     extract: (context, { 0: text, index = 0 }) => {
       const found = findNamed(text, times);
       if (!found) return null;

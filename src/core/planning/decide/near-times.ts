@@ -1,5 +1,5 @@
 /** Days, weeks, months and years near today that have a name of their own in Unicode's locale data, in any language. */
-import { dayAfter, isoDay, type WithYear } from '../times.js';
+import { type CalendarUnit, dayAfter, unitFrom, type WithYear } from '../times.js';
 
 export interface NearTime {
   readonly name: string;
@@ -8,50 +8,33 @@ export interface NearTime {
   readonly last: string;
 }
 
-const UNITS = ['day', 'week', 'month', 'year'] as const;
+const UNITS: readonly CalendarUnit[] = ['day', 'week', 'month', 'year'];
 
-/**
- * @param now the local time of the user
- * @example namesNear('fr', now) // "après-demain", "la semaine prochaine", "le mois dernier", …
- */
-export function namesNear(language: string, now: Date): NearTime[] {
+/** @example namesNear('fr', '2026-11-23') // "après-demain", "la semaine prochaine", "le mois dernier", … */
+export function namesNear(language: string, today: string): NearTime[] {
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const inNumbers = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
   return UNITS.flatMap((unit) =>
     [-2, -1, 0, 1, 2].flatMap((count) => {
       const name = plain(format.format(count, unit));
-      if (name === plain(inNumbers.format(count, unit))) return [];
-      return [{ name, ...daysOfUnit(now, unit, count) }];
+      return name === plain(inNumbers.format(count, unit)) ? [] : [{ name, ...unitFrom(today, unit, count) }];
     }),
   );
 }
 
 /** The next seven days by the names of their weekdays. */
-export function weekdaysFrom(now: Date, language: string): NearTime[] {
+export function weekdaysFrom(language: string, today: string): NearTime[] {
   const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
   return [0, 1, 2, 3, 4, 5, 6].map((count) => {
-    const day = dayAfter(isoDay(now), count);
+    const day = dayAfter(today, count);
     return { name: plain(format.format(Date.parse(day))), first: day, last: day };
   });
-}
-
-/** Weeks begin on Monday (ISO 8601). */
-function daysOfUnit(now: Date, unit: (typeof UNITS)[number], count: number): Pick<NearTime, 'first' | 'last'> {
-  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
-  const monday = day - ((now.getDay() + 6) % 7) + 7 * count;
-  const [first, last = first] = {
-    day: [new Date(year, month, day + count)],
-    week: [new Date(year, month, monday), new Date(year, month, monday + 6)],
-    month: [new Date(year, month + count, 1), new Date(year, month + count + 1, 0)],
-    year: [new Date(year + count, 0, 1), new Date(year + count, 11, 31)],
-  }[unit].map(isoDay);
-  return { first: first ?? '', last: last ?? '' };
 }
 
 /** A pattern of all the names, the longest first. */
 export function patternOf(times: readonly NearTime[]): RegExp {
   const longestFirst = times.map(({ name }) => name).sort((one, other) => other.length - one.length);
-  return new RegExp(longestFirst.map((name) => asWord(name).replaceAll("'", "['’]")).join('|'), 'giu');
+  return new RegExp(longestFirst.map((name) => asWord(name).replaceAll("'", "['’]")).join('|'), 'iu');
 }
 
 /** "Del mes pasado" is "el mes pasado". */

@@ -21,43 +21,35 @@ export function createNameReader(choice: Deciding) {
   const none = noneAmong(byName);
   const names = [...byName.keys(), none];
   const lines = [...byName.values()].map(renderLine).join('\n');
-  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>, read: Read) =>
-    read('choose-tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) =>
-      use(await open()),
-    );
-  const readOne = (ask: string, read: Read) =>
-    readAbout(
-      ask,
-      (reader) => {
-        const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
-        return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
-      },
-      read,
-    );
+  const readAbout = <T>(
+    { message, context, read }: { message: string; context: string; read: Read },
+    use: (reader: TokenReader) => Promise<T>,
+  ) => read('choose-tool', { none, tools: lines, context, message }, OPENING, async (open) => use(await open()));
+  const readOne = (ask: string, context: string, read: Read) =>
+    readAbout({ message: ask, context, read }, (reader) => {
+      const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
+      return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
+    });
   return {
     none,
     toolOf: (name: string) => byName.get(name),
-    readAlone: (ask: string): Promise<Ranked> => readOne(ask, choice.read),
+    readAlone: (ask: string, context = choice.context): Promise<Ranked> => readOne(ask, context, choice.read),
     /** With an empty request. */
-    readUnasked: (): Promise<Ranked> => readOne('', choice.readUnasked),
+    readUnasked: (): Promise<Ranked> => readOne('', '', choice.readUnasked),
     /** One ask after the other, each after the likeliest tools of those before it. */
     readTogether: (asks: readonly string[]): Promise<Ranked[]> =>
-      readAbout(
-        choice.message,
-        async (reader) => {
-          const trie = createNameTrie(names, reader);
-          const found: Ranked[] = [];
-          let before = '';
-          for (const ask of asks) {
-            const start = `${before}${JSON.stringify(ask)}, "tool": "`;
-            const ranked = await rankNames(trie, reader, { ...RANK, start: reader.tokenize(start) });
-            found.push(ranked);
-            before = `${start}${ranked[0]?.name ?? none}"}, {"do": `;
-          }
-          return found;
-        },
-        choice.read,
-      ),
+      readAbout(choice, async (reader) => {
+        const trie = createNameTrie(names, reader);
+        const found: Ranked[] = [];
+        let before = '';
+        for (const ask of asks) {
+          const start = `${before}${JSON.stringify(ask)}, "tool": "`;
+          const ranked = await rankNames(trie, reader, { ...RANK, start: reader.tokenize(start) });
+          found.push(ranked);
+          before = `${start}${ranked[0]?.name ?? none}"}, {"do": `;
+        }
+        return found;
+      }),
   };
 }
 

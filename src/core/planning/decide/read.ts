@@ -19,7 +19,7 @@ export interface DecideParts extends PlanParts {
   readonly view: View;
   /** Whether the tools stand in the order of selection, likeliest first. */
   readonly isOrdered: boolean;
-  /** The tools that selection chooses for one ask of several, likeliest first. */
+  /** The tools that selection chooses for one ask of several, likeliest first, with those before it as earlier messages. */
   orderFor(ask: string, before: readonly string[]): Promise<readonly Tool[]>;
   /** The context with the asks before another one as earlier messages. */
   contextAfter(asks: readonly string[]): string;

@@ -118,7 +118,7 @@ async function withRecognizers(
   };
   const found = await runInSlices(findInEach(pieces, find));
   const today = isoDay(now);
-  const near = namesNear(language, now);
+  const near = namesNear(language, today);
   const times = found.flatMap((one) => timesOf(one, near, now));
   return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
 }

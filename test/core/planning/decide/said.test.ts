@@ -120,6 +120,7 @@ it.each([
 });
 
 it.each([
+  ['fr', 'Une table pour quatre personnes demain soir, merci', '2026-11-24'],
   ['fr', 'Quel temps après-demain à Lyon ?', '2026-11-25'],
   ['fr', 'Les ventes d’avant-hier', '2026-11-21'],
   ['fr', 'Les ventes de la semaine prochaine', '2026-11-30 2026-12-06'],
