@@ -22,7 +22,7 @@ const OF_PLANNER = {
   'split-asks': { system: [], user: ['context', 'message'] },
   'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
   'check-fit': { system: [], user: ['context', 'message', 'tool'] },
-  'count-calls': { system: [], user: ['tool', 'context', 'message'] },
+  'same-call': { system: [], user: ['tool', 'context', 'message'] },
   'sort-values': { system: [], user: ['call', 'context', 'message'] },
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
   /** Asks again where an answer is invalid. */

@@ -23,7 +23,8 @@ export async function readFit(tool: Tool, ask: string, { context, read, readUnas
   return { fits, lift: oddsOf(fits) / oddsOf(unasked) };
 }
 
-function oddsOf(probability: number): number {
+/** Finite, since 0 and 1 count as 0.001 and 0.999. */
+export function oddsOf(probability: number): number {
   const bounded = Math.min(Math.max(probability, 0.001), 0.999);
   return bounded / (1 - bounded);
 }

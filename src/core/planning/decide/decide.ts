@@ -4,12 +4,13 @@
  */
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
+import type { Choice } from '../../model/choices.js';
 import type { SelectedTool } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
 import { checkPlan, levelsOf } from '../check-plan.js';
 import type { Written } from '../write.js';
 import { chooseTools, type ToolOfAsk } from './choose-tools.js';
-import { COUNTS, joinAsksOfOneTool } from './count-calls.js';
+import { asksOf, joinAsks } from './join-asks.js';
 import { createJsonWriter } from './json-writer.js';
 import { createRead, createReadUnasked, type DecideParts, type Deciding, type Read } from './read.js';
 import { describe } from './step-prompt.js';
@@ -28,10 +29,11 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const read = createRead(parts);
   const readUnasked = createReadUnasked(parts, read);
   const earlier = (request.history ?? []).map(({ content }) => content);
-  const { asks, isSure, mayRepeat } = await readAsks(message, { context, read, earlier });
+  const asked = await readAsks(message, { context, read, earlier });
+  const { asks, mayRepeat } = asked;
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const deciding = { tools, message, read, readUnasked, ...parts };
-  const chosen = await chooseForAll(asks, isSure, deciding);
+  const chosen = await chooseForAll(asked, deciding);
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({
       ask,
@@ -52,21 +54,18 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
  */
 const CONFIRMS = { namesFirst: 0.7, fitsFirst: 0.5 };
 
-/** Asks that are in doubt count only if a tool confirms each and the tools differ; else the message is one ask. */
-async function chooseForAll(
-  asks: readonly string[],
-  isSure: boolean,
-  deciding: Deciding,
-): Promise<readonly ToolOfAsk[]> {
-  const chosen = await chooseTools(asks, deciding);
+/** Asks that are in doubt count only if a tool confirms each; else the message is one ask. */
+async function chooseForAll({ asks, one, isSure }: Asks, deciding: Deciding): Promise<readonly ToolOfAsk[]> {
+  const chosen = await joinAsks(await chooseTools(asks, deciding), { ...deciding, one });
+  if (isSure) return chosen;
+  if (asksOf(chosen).length === 1) return chosen.map((only) => ({ ...only, asks: [] }));
   const least = deciding.isOrdered ? CONFIRMS.fitsFirst : CONFIRMS.namesFirst;
-  const isConfirmed = chosen.every(({ tool, probability }) => tool && probability >= least);
-  const tools = new Set(chosen.map(({ tool }) => tool));
-  if (isSure || (isConfirmed && tools.size > 1)) return joinAsksOfOneTool(chosen, deciding);
+  if (chosen.every(({ tool, probability }) => tool && probability >= least)) return chosen;
   deciding.trace.add('planning', 'the asks come to one', { asks });
   return chooseTools([deciding.message], { ...deciding, areAsksDoubted: true });
 }
 
+const COUNTS: readonly Choice[] = ['1', '2', '3', '4', '5', '6', '7', '8'].map((text) => ({ text, ends: 'plain' }));
 const OPENING = '{"count": ';
 const MAX_ASKS = 24;
 const MAX_ASK_TOKENS = 80;
@@ -81,6 +80,8 @@ const PROBABILITY = { doubted: 0.7, single: 0.85, certain: 0.98 };
 
 interface Asks {
   readonly asks: readonly string[];
+  /** Probability that the message asks for one thing. */
+  readonly one: number;
   /** Whether the model is sure of their number. */
   readonly isSure: boolean;
   /** Whether the request may want a tool several times. */
@@ -104,7 +105,7 @@ function readAsks(
     const mayRepeat = one < PROBABILITY.certain;
     // "And tomorrow?" is complete only with the earlier messages.
     const isSingle = one >= (earlier.length === 0 ? PROBABILITY.single : PROBABILITY.doubted);
-    if (isSingle && earlier.length === 0) return { asks: [message], isSure: true, mayRepeat };
+    if (isSingle && earlier.length === 0) return { asks: [message], one, isSure: true, mayRepeat };
     const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
@@ -119,6 +120,7 @@ function readAsks(
     const isSplit = separate.length > 1 || (earlier.length > 0 && separate.length > 0);
     return {
       asks: isSplit ? separate : [message],
+      one,
       isSure: !isSplit || isSingle || one < PROBABILITY.doubted,
       mayRepeat,
     };

@@ -31,9 +31,11 @@ const single = (message: string, tool: string, more: Record<string, number> = {}
   ...more,
 });
 
+const listOf = (asks: readonly string[]) => `${asks.length}, "asks": ${JSON.stringify(asks)}`.replaceAll('","', '", "');
+
 /** Several things, each with its tool, also where it is read alone. */
 const asked = (...asks: [string, string][]) => ({
-  asks: `${asks.length}, "asks": ${JSON.stringify(asks.map(([ask]) => ask))}`.replaceAll('","', '", "'),
+  asks: listOf(asks.map(([ask]) => ask)),
   tool: (message: string): Answer => {
     const alone = asks.find(([ask]) => ask === message);
     if (alone) return chooses(...alone);
@@ -221,9 +223,9 @@ describe('what is asked for', () => {
     });
 
     it.each<[string, Answer, number]>([
-      ['once, where its arguments take all that is said', { '1}': 0.6, '2}': 0.4 }, 1],
-      ['several times, where they do not', { '1}': 0.3, '2}': 0.7 }, 2],
-    ])('and values that are no words of the request is called %s', async (_, calls, count) => {
+      ['once, where its arguments take all that is said', { 'same call"}': 0.6, 'other call"}': 0.4 }, 1],
+      ['several times, where they do not', { 'same call"}': 0.4, 'other call"}': 0.6 }, 2],
+    ])('and values that are no words of the request is called %s', async (_, joins, count) => {
       const message = 'Weather in Oslo in both units';
       const parts = ['weather in Oslo in C', 'weather in Oslo in F'];
       const inputSchema = {
@@ -236,7 +238,8 @@ describe('what is asked for', () => {
         { message },
         {
           ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
-          calls,
+          asks: { '1}': 0.5, [listOf(parts)]: 0.5 },
+          joins: () => joins,
           arguments: {
             weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}`,
           },
@@ -327,6 +330,57 @@ describe('what is asked for', () => {
           { tool: 'level', arguments: { station_id: '${s3.station_id}' } },
         ],
       });
+    });
+  });
+
+  describe('that the call for an earlier one does', () => {
+    const parts: [string, string][] = [
+      ['weather in Oslo', 'weather'],
+      ['in celsius', 'keep_note'],
+      ['put it down', 'write_note'],
+    ];
+    const plan = async (one: number, count: number, joins: Answer) => {
+      const said = parts.slice(0, count);
+      const list = listOf(said.map(([part]) => part));
+      const message = `${said.map(([part]) => part).join(', ')}, please`;
+      const { result, prompts } = await decide(
+        [weather, note, makeTool('keep_note')],
+        { message },
+        {
+          ...asked(...said),
+          asks: { '1}': one, [list]: 1 - one },
+          joins: (ask) => (ask === 'in celsius' ? joins : 'other call"}'),
+          fits: { weather: (of) => (of === 'in celsius' ? 'no"}' : 'yes"}') },
+          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+        },
+      );
+      const steps: { tool: string; purpose: string }[] = Object(result).steps;
+      return { steps: steps.map(({ tool, purpose }) => [tool, purpose]), prompts, message };
+    };
+
+    it('is a part of that one', async () => {
+      const { steps, message } = await plan(0.6, 2, { 'same call"}': 0.5, 'other call"}': 0.5 });
+      expect(steps).toEqual([['weather', message]]);
+    });
+
+    it('leaves a further thing as it is', async () => {
+      const { steps } = await plan(0.6, 3, 'same call"}');
+      expect(steps).toEqual([
+        ['weather', 'weather in Oslo; in celsius'],
+        ['write_note', 'put it down'],
+      ]);
+    });
+
+    it.each<[string, number, Answer]>([
+      ['another call is likelier', 0.5, { 'same call"}': 0.4, 'other call"}': 0.6 }],
+      ['the model is sure of several things', 0.2, 'same call"}'],
+    ])('is a thing of its own where %s', async (_, one, joins) => {
+      const { steps, prompts } = await plan(one, 2, joins);
+      expect(steps).toEqual([
+        ['weather', 'weather in Oslo'],
+        ['keep_note', 'in celsius'],
+      ]);
+      expect(prompts.includes('same-call')).toBe(one === 0.5);
     });
   });
 

@@ -27,8 +27,8 @@ export interface Script {
   tool: Answer | ((message: string) => Answer);
   /** Whether a tool does what is asked for, by its name. Default: it does. */
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
-  /** How many calls of the tool there are, where it is all that is needed. Default: two. */
-  calls?: Answer;
+  /** Whether the call for an ask before it does a later ask, by the later one. Default: another call does. */
+  joins?: (ask: string) => Answer;
   /** The values for which a call is wanted, by the call: `weather(place)`. Default: the model is undecided, so there is no further one. */
   sorts?: (call: string) => Answer;
   /** Without a request. Default: no tool is meant, "yes" is as likely as "no", and an argument may have any value. */
@@ -43,13 +43,13 @@ export function scripted(script: Script) {
     selects = {},
     tool,
     fits = {},
-    calls = '2}',
+    joins = () => 'other call"}',
     sorts = () => ({}),
     unasked = {},
     arguments: values = {},
   } = script;
   return createScriptedModel({
-    readers: ({ about }) => {
+    readers: ({ about, opening }) => {
       const { message = '', tool: shown = '', call = '' } = Object(about?.variables);
       const name = String(shown).split(/[(:]/u)[0] ?? '';
       const answers = {
@@ -57,7 +57,7 @@ export function scripted(script: Script) {
         'select-tools': selects,
         'choose-tool': tool,
         'check-fit': fits[name] ?? 'yes"}',
-        'count-calls': calls,
+        'same-call': () => joins(JSON.parse(`${opening}"}`).part),
         'sort-values': sorts(call),
         'fill-arguments': values[name] ?? '}',
       };
