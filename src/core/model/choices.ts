@@ -18,10 +18,19 @@ const ENDS = {
   plain: [',', '}', ']', '},', '}}', ']}', '],', ' }', ' ]', '\n'],
 } as const;
 
-/** A text to choose, and how it ends: like a JSON string, like a number or word, or with its own last token. */
+/** What a token may hold beside a bracket: a model writes `["` at once where a list of texts begins, and `"],` where it ends. */
+const BESIDE = {
+  open: ['"', '{', '{"', '[', '["'],
+  close: [',', '}', '}}', '},', ']', ']}', '],'],
+} as const;
+
+/**
+ * A text to choose, and how it ends: like a JSON string, like a number or word, with its own last token, or with a bracket that
+ * opens or closes a list or an object.
+ */
 export interface Choice {
   readonly text: string;
-  readonly ends: keyof typeof ENDS | 'itself';
+  readonly ends: keyof typeof ENDS | keyof typeof BESIDE | 'itself';
 }
 
 /** A trie of names inside quotation marks. */
@@ -32,7 +41,7 @@ export function createNameTrie(names: readonly string[], reader: Pick<TokenReade
   );
 }
 
-/** @param choices with distinct texts; a text that ends `itself` is no prefix of another */
+/** @param choices with distinct texts; a text that ends `itself` or with a bracket is no prefix of another */
 export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenReader, 'tokenize'>): TrieNode {
   const closings = (kind: keyof typeof ENDS) =>
     ENDS[kind]
@@ -43,15 +52,31 @@ export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenR
   const root: TrieNode = { tokens: [], edges: new Map() };
   for (const { text, ends } of choices) {
     let node = root;
-    for (const token of reader.tokenize(text)) {
-      const child = node.edges.get(token) ?? { tokens: [token], edges: new Map() };
+    const path = reader.tokenize(text);
+    for (const [place, token] of path.entries()) {
+      const isBracket = (ends === 'open' || ends === 'close') && place === path.length - 1;
+      const child = node.edges.get(token) ?? {
+        tokens: [token, ...(isBracket ? tokensBeside(text, BESIDE[ends], reader) : [])],
+        edges: new Map(),
+      };
       node.edges.set(token, child);
       node = child;
     }
-    if (ends === 'itself') node.name = text;
-    else node.edges.set(null, { tokens: known[ends], edges: new Map(), name: text });
+    if (ends === 'string' || ends === 'plain')
+      node.edges.set(null, { tokens: known[ends], edges: new Map(), name: text });
+    else node.name = text;
   }
   return root;
+}
+
+/** Last tokens that hold the bracket and what follows it, where all tokens before are the same. */
+function tokensBeside(text: string, following: readonly string[], reader: Pick<TokenReader, 'tokenize'>): Token[] {
+  const own = reader.tokenize(text);
+  return following.flatMap((next) => {
+    const longer = reader.tokenize(text + next);
+    const isSame = longer.length === own.length && own.slice(0, -1).every((token, place) => token === longer[place]);
+    return isSame ? longer.slice(-1) : [];
+  });
 }
 
 export interface RankedName {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createNameTrie, type RankOptions, rankNames } from '../../../src/core/model/choices.js';
+import {
+  type Choice,
+  createChoiceTrie,
+  createNameTrie,
+  probabilityOf,
+  type RankOptions,
+  rankNames,
+} from '../../../src/core/model/choices.js';
 import type { Token, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
 
@@ -135,5 +142,45 @@ describe('the end of a name', () => {
   it('is even where the model weighs nothing', async () => {
     const ranked = await rankNames(createNameTrie(['a', 'b'], readerOf({})), readerOf({}), OPTIONS);
     expect(ranked.map(({ probability }) => probability)).toEqual([0.5, 0.5]);
+  });
+});
+
+describe('a bracket', () => {
+  const NULL: Choice = { text: 'null', ends: 'plain' };
+  const OPEN: Choice = { text: '[', ends: 'open' };
+  const END: Choice = { text: ']', ends: 'close' };
+  const FURTHER: Choice = { text: ', ', ends: 'itself' };
+
+  /** A vocabulary whose tokens hold as much of a text as they can. */
+  function brackets(weights: Readonly<Record<string, number>>): TokenReader {
+    const vocabulary = ['null', '["', '[{"', '[]', '"],', '"]', '",', '['];
+    const next = (text: string) => vocabulary.find((one) => text.startsWith(one)) ?? text.slice(0, 1);
+    const tokenize = (text: string): Token[] => {
+      const token = next(text);
+      return text === '' ? [] : [token, ...tokenize(text.slice(token.length))];
+    };
+    return {
+      ...readerOf({}),
+      tokenize,
+      weigh: async (_, tokens) => tokens.map((one) => Math.log(weights[one] ?? 1e-9)),
+    };
+  }
+
+  it.each<[string, Choice, readonly Choice[], Record<string, number>, number]>([
+    ['opens a list of texts', OPEN, [OPEN, NULL], { '[': 0.1, '["': 0.5, null: 0.4 }, 0.6],
+    ['opens a list of objects', OPEN, [OPEN, NULL], { '[{"': 0.7, null: 0.3 }, 0.7],
+    ['closes a list before a further argument', END, [FURTHER, END], { '",': 0.3, '"]': 0.1, '"],': 0.6 }, 0.7],
+  ])('%s with what stands in one token beside it', async (_, choice, choices, weights, expected) => {
+    const reader = brackets(weights);
+    const pending = choices.includes(END) ? '"' : '';
+    const texts = choices.map((one) => ({ ...one, text: pending + one.text }));
+    const trie = createChoiceTrie(texts, reader);
+    expect(await probabilityOf(pending + choice.text, trie, { reader, start: [] })).toBeCloseTo(expected, 5);
+  });
+
+  it('is not open where the list is empty', async () => {
+    const reader = brackets({ '[]': 0.9, '["': 0.05, null: 0.05 });
+    const trie = createChoiceTrie([OPEN, NULL], reader);
+    expect(await probabilityOf('[', trie, { reader, start: [] })).toBeCloseTo(0.5, 5);
   });
 });

@@ -46,7 +46,8 @@ interface Writing extends ChoiceContext {
   /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
   readonly notGiven: Set<string>;
   readonly released: string[];
-  readonly isItem?: boolean;
+  /** Place in a list, from 0; undefined outside of lists. */
+  readonly item?: number | undefined;
 }
 
 interface Value {
@@ -176,7 +177,9 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, { ...writing, isFree });
 }
 
-const opens = (text: string): Choice => ({ text, ends: 'itself' });
+const FURTHER: Choice = { text: ', ', ends: 'itself' };
+const END: Choice = { text: ']', ends: 'close' };
+const opens = (text: string): Choice => ({ text, ends: 'open' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
   const { writer } = writing;
@@ -187,7 +190,7 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
     ...writing,
     settled: new Map(),
     depth: writing.depth + 1,
-    isItem: false,
+    item: undefined,
   });
   const sources = Object.values(inner.from);
   if (inner.missing.length === 0 && (sources.length > 0 || place.required)) {
@@ -217,13 +220,13 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   writer.force('[');
   while (found.length < most) {
     if (found.length > 0) {
-      const [next] = await writer.rank([opens(', '), opens(']')]);
-      if (next?.name !== ', ') break;
-      writer.force(', ');
+      const [next] = await writer.rank([FURTHER, END]);
+      if (next?.name !== FURTHER.text) break;
+      writer.force(FURTHER.text);
     }
     const item = await writeValue(
       { name: place.name, schema: items, required: place.required },
-      { ...writing, isItem: true },
+      { ...writing, item: found.length },
     );
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);

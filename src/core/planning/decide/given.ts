@@ -41,14 +41,14 @@ const NULL_ABOVE = { argument: 0.8, item: 0.15 };
 export async function writesNull(
   { required }: Pick<Place, 'required'>,
   beginnings: readonly Choice[],
-  { writer, isItem, optional }: { writer: JsonWriter; isItem?: boolean; optional: OptionalValue[] },
+  { writer, item, optional }: { writer: JsonWriter; item?: number | undefined; optional: OptionalValue[] },
 ): Promise<boolean> {
   const unsaid = beginnings.length === 0 ? 1 : await writer.probabilityOf(NULL, [...beginnings, NULL]);
-  if (unsaid > NULL_ABOVE[isItem && !required ? 'item' : 'argument']) {
+  if (unsaid > NULL_ABOVE[item && !required ? 'item' : 'argument']) {
     writer.force(NULL.text);
     return true;
   }
-  if (!required && !isItem) optional.push({ mark: writer.mark(), beginnings, unsaid, leaveOut: () => {} });
+  if (!required && item === undefined) optional.push({ mark: writer.mark(), beginnings, unsaid, leaveOut: () => {} });
   return false;
 }
 

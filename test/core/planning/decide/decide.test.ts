@@ -1306,6 +1306,28 @@ describe('an argument', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { people: ['ann@hill.org', 'bo@hill.org'] } }] });
   });
 
+  it.each<[string, Answer, string[]]>([
+    ['keeps a first item that may be missing', { '"labels": ["bug"]}': 0.7, '"labels": [null]}': 0.3 }, ['bug']],
+    ['ends at a further one', { '"labels": ["bug", "crash"]}': 0.7, '"labels": ["bug", null]}': 0.3 }, ['bug']],
+    ['takes one that is surely there', '"labels": ["bug", "crash"]}', ['bug', 'crash']],
+  ])('that is an optional list %s', async (_, labels, expected) => {
+    const message = 'File it as bug and crash';
+    const file = makeTool('file_issue', {
+      inputSchema: { type: 'object', properties: { labels: { type: 'array', items: text } } },
+    });
+    const { result } = await decide(
+      [file],
+      { message },
+      {
+        tool: single(message, 'file_issue'),
+        arguments: { file_issue: labels },
+        sorts: () => sorted(['bug', 'crash']),
+        unasked: { arguments: '"labels": null}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { labels: expected } }] });
+  });
+
   it('that was taken once leaves other words of its letters', async () => {
     const mail = makeTool('mail', { inputSchema: needing('subject', 'body') });
     const message = "Write that the contract is signed, with 'Contract' as the subject";
