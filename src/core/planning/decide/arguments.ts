@@ -179,7 +179,9 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
 
 const FURTHER: Choice = { text: ', ', ends: 'itself' };
 const END: Choice = { text: ']', ends: 'close' };
-const opens = (text: string): Choice => ({ text, ends: 'open' });
+/** `""` says nothing, so that the quotation mark counts alone. */
+const QUOTE: Choice = { text: '"', ends: 'itself' };
+const opens = (text: '[' | '{'): Choice => ({ text, ends: 'open' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
   const { writer } = writing;
@@ -247,7 +249,7 @@ async function writeChoice(
 ): Promise<Value | undefined> {
   const options = choicesFor(place, writing);
   const canCompose = isFree && !writing.context.handles.has(place.name);
-  const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
+  const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
   const asked = writing.optional.length;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
