@@ -5,8 +5,8 @@
 import type { Token, TokenReader } from './model.js';
 
 export interface TrieNode {
-  /** Tokens that lead here: one, or all that can end a name (a quote alone, or a quote with what may follow). */
-  readonly tokens: readonly Token[];
+  /** Tokens that lead here: one, or all that can end a name (a quote or bracket alone, or with what may follow). */
+  tokens: readonly Token[];
   /** `null`: the end of a name. */
   readonly edges: Map<Token | null, TrieNode>;
   name?: string;
@@ -53,30 +53,24 @@ export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenR
   for (const { text, ends } of choices) {
     let node = root;
     const path = reader.tokenize(text);
-    for (const [place, token] of path.entries()) {
-      const isBracket = (ends === 'open' || ends === 'close') && place === path.length - 1;
-      const child = node.edges.get(token) ?? {
-        tokens: [token, ...(isBracket ? tokensBeside(text, BESIDE[ends], reader) : [])],
-        edges: new Map(),
-      };
+    for (const token of path) {
+      const child = node.edges.get(token) ?? { tokens: [token], edges: new Map() };
       node.edges.set(token, child);
       node = child;
     }
     if (ends === 'string' || ends === 'plain')
       node.edges.set(null, { tokens: known[ends], edges: new Map(), name: text });
     else node.name = text;
+    if (ends === 'open' || ends === 'close')
+      node.tokens = [...node.tokens, ...BESIDE[ends].flatMap((next) => lastOf(reader.tokenize(text + next), path))];
   }
   return root;
 }
 
-/** Last tokens that hold the bracket and what follows it, where all tokens before are the same. */
-function tokensBeside(text: string, following: readonly string[], reader: Pick<TokenReader, 'tokenize'>): Token[] {
-  const own = reader.tokenize(text);
-  return following.flatMap((next) => {
-    const longer = reader.tokenize(text + next);
-    const isSame = longer.length === own.length && own.slice(0, -1).every((token, place) => token === longer[place]);
-    return isSame ? longer.slice(-1) : [];
-  });
+/** The last token, if all before it are those of the path. */
+function lastOf(tokens: readonly Token[], path: readonly Token[]): readonly Token[] {
+  const isSame = tokens.length === path.length && path.slice(0, -1).every((token, place) => token === tokens[place]);
+  return isSame ? tokens.slice(-1) : [];
 }
 
 export interface RankedName {

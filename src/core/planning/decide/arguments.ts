@@ -11,7 +11,7 @@ import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
 import { NULL, type OptionalValue, removeNotGiven, writesNull } from './given.js';
-import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
+import { createJsonWriter, type JsonWriter, NEXT, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
@@ -177,7 +177,6 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, { ...writing, isFree });
 }
 
-const FURTHER: Choice = { text: ', ', ends: 'itself' };
 const END: Choice = { text: ']', ends: 'close' };
 /** `""` says nothing, so that the quotation mark counts alone. */
 const QUOTE: Choice = { text: '"', ends: 'itself' };
@@ -222,9 +221,9 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   writer.force('[');
   while (found.length < most) {
     if (found.length > 0) {
-      const [next] = await writer.rank([FURTHER, END]);
-      if (next?.name !== FURTHER.text) break;
-      writer.force(FURTHER.text);
+      const [next] = await writer.rank([NEXT, END]);
+      if (next?.name !== NEXT.text) break;
+      writer.force(NEXT.text);
     }
     const item = await writeValue(
       { name: place.name, schema: items, required: place.required },

@@ -3,8 +3,8 @@ import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { oneLine } from '../../visible-text.js';
 import { renderKey } from '../render-tool.js';
-import { readYes } from './json-writer.js';
-import type { Deciding } from './read.js';
+import { readEither } from './json-writer.js';
+import type { Deciding, Open } from './read.js';
 
 export interface Fit {
   /** Probability of "yes", between 0 and 1. */
@@ -15,6 +15,7 @@ export interface Fit {
 
 const OPENING = '{"does it": "';
 const MAX_DESCRIPTION = 160;
+const readYes = (open: Open) => readEither(open, 'yes', 'no');
 
 export async function readFit(tool: Tool, ask: string, { context, read, readUnasked }: Deciding): Promise<Fit> {
   const values = { context, message: ask, tool: renderCandidate(tool) };

@@ -5,13 +5,9 @@
 import type { Tool } from '../../catalog/tool.js';
 import { oddsOf, renderCandidate } from './check-fit.js';
 import type { ToolOfAsk } from './choose-tools.js';
-import { createJsonWriter } from './json-writer.js';
+import { readEither } from './json-writer.js';
 import type { Deciding } from './read.js';
 
-const [SAME, OTHER] = [
-  { text: 'same call', ends: 'string' },
-  { text: 'other call', ends: 'string' },
-] as const;
 /**
  * An ask joins an earlier one from these odds of "same call" on, times the square root of the odds that the request asks for one
  * thing: two opinions on one decision. Of 82 later asks of development requests (catalogues of fixtures and of real MCP servers,
@@ -70,6 +66,6 @@ async function findHost(
 function readSame(tool: Tool, ask: string, { read, context, message }: Deciding): Promise<number> {
   const opening = `{"part": ${JSON.stringify(ask)}, "done by": "`;
   return read('same-call', { tool: renderCandidate(tool), context, message }, opening, (open) =>
-    createJsonWriter(open).probabilityOf(SAME, [SAME, OTHER]),
+    readEither(open, 'same call', 'other call'),
   );
 }

@@ -25,6 +25,9 @@ interface WrittenText {
 /** Most reader steps for one choice; a value of many words takes one step per token. */
 const MAX_STEPS = 80;
 
+/** Goes on to a further item of a list. */
+export const NEXT: Choice = { text: ', ', ends: 'itself' };
+
 export type JsonWriter = ReturnType<typeof createJsonWriter>;
 
 /** @param start a mark of another writer of the same model. Default: the beginning. */
@@ -101,10 +104,10 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
   };
 }
 
-/** The probability of "yes" against "no", between 0 and 1, after an opening that ends in a quotation mark. */
-export function readYes(open: Open): Promise<number> {
-  const yes: Choice = { text: 'yes', ends: 'string' };
-  return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
+/** The probability of one text against another, between 0 and 1, after an opening that ends in a quotation mark. */
+export function readEither(open: Open, one: string, other: string): Promise<number> {
+  const choice: Choice = { text: one, ends: 'string' };
+  return createJsonWriter(open).probabilityOf(choice, [choice, { text: other, ends: 'string' }]);
 }
 
 function closingQuote(text: string): number | undefined {

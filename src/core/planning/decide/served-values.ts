@@ -7,7 +7,7 @@ import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
-import { createJsonWriter, type JsonWriter } from './json-writer.js';
+import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
 import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
@@ -24,7 +24,6 @@ interface Call {
 type Asking = Pick<Deciding, 'read' | 'context' | 'message'>;
 
 const OPENING = '{"called for": [';
-const NEXT: Choice = { text: ', ', ends: 'itself' };
 const END: Choice = { text: '], "left alone": ', ends: 'itself' };
 
 /**
