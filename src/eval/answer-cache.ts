@@ -80,7 +80,7 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
   /** Each reading is one entry; closing its reader writes what it added. */
   const openReader = async (request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader> => {
     throwIfCancelled(request.signal);
-    const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
+    const key = hashOf(['read log-probabilities', request.prompt.system, request.prompt.user, request.opening]);
     const kept = readingSchema.safeParse(await (await store.get()).recall(scope, key));
     const { usage: before, weights, likeliest } = kept.data ?? { usage: noUsage(), weights: {}, likeliest: {} };
     const { tokenize, detokenize } = await tokenizer();

@@ -105,45 +105,65 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
     if (node.name !== undefined) ranked.push({ name: node.name, probability });
     else if (steps < options.maxSteps && probability >= options.minProbability) {
       steps++;
-      const shares = await sharesOf(branch, reader);
-      for (const [place, child] of [...node.edges.values()].entries()) {
-        const share = shares[place] ?? 0;
+      for (const { child, share } of await weighChildren(branch, reader))
         open.push(skipForced({ node: child, path: [...path, ...child.tokens], probability: probability * share }));
-      }
     }
   }
   return ranked;
 }
 
-/** Probability of one name among all of the trie. Costs one evaluation wherever the name has an alternative. */
-export async function probabilityOf(
+/** A name, measured. */
+export interface Measured {
+  /** Among the names of the trie, between 0 and 1. */
+  readonly probability: number;
+  /** Among all that the model could write: small where it would rather write none of the names. */
+  readonly likelihood: number;
+}
+
+/** Tokens without an alternative that count for a likelihood; behind them a value mostly goes on by itself. */
+const UNFORCED = 2;
+
+/** Costs one evaluation wherever the name has an alternative, and for the first tokens behind the first of these places. */
+export async function measureName(
   name: string,
   trie: TrieNode,
   { reader, start }: { reader: TokenReader; start: readonly Token[] },
-): Promise<number> {
-  let [node, path, probability] = [trie, start, 1];
+): Promise<Measured> {
+  let [node, path, probability, likelihood] = [trie, start, 1, 1];
+  let unforced = 0;
   for (const token of [...reader.tokenize(name), null]) {
     const child = node.edges.get(token);
     if (!child) break;
-    if (node.edges.size > 1 && probability > 0) {
-      const shares = await sharesOf({ node, path }, reader);
-      probability *= shares[[...node.edges.values()].indexOf(child)] ?? 0;
+    const isChoice = node.edges.size > 1;
+    if (isChoice || unforced > 0) {
+      const found = (await weighChildren({ node, path }, reader)).find((next) => next.child === child);
+      probability *= found?.share ?? 0;
+      likelihood *= found?.likelihood ?? 0;
+      unforced = isChoice ? Math.max(unforced, UNFORCED) : unforced - 1;
     }
     path = [...path, ...child.tokens];
     node = child;
   }
-  return node.name === name ? probability : 0;
+  return node.name === name ? { probability, likelihood } : { probability: 0, likelihood: 0 };
 }
 
-async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader): Promise<number[]> {
-  const tokens = [...node.edges.values()].map((child) => child.tokens);
-  const weights = await reader.weigh(path, tokens.flat());
+/** The children of a node, each with its share among them and its probability among all tokens. */
+async function weighChildren({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader) {
+  const children = [...node.edges.values()];
+  const wanted = children.flatMap(({ tokens }) => tokens);
+  const weights = await reader.weigh(path, wanted);
   const highest = Math.max(...weights);
-  const masses = weights.map((weight) => Math.exp(weight - highest));
   let next = 0;
-  const sums = tokens.map((some) => some.reduce<number>((sum) => sum + (masses[next++] ?? 0), 0));
+  const sums = children.map(({ tokens }) =>
+    tokens.reduce<number>((sum) => sum + Math.exp((weights[next++] ?? 0) - highest), 0),
+  );
   const total = sums.reduce((sum, mass) => sum + mass, 0);
-  return sums.map((mass) => (total > 0 && Number.isFinite(total) ? mass / total : 1 / sums.length));
+  const isKnown = total > 0 && Number.isFinite(total);
+  return children.map((child, place) => {
+    const mass = sums[place] ?? 0;
+    const share = isKnown ? mass / total : 1 / children.length;
+    return { child, share, likelihood: isKnown ? Math.min(1, mass * Math.exp(highest)) : 0 };
+  });
 }
 
 function skipForced(branch: Branch): Branch {

@@ -82,8 +82,8 @@ export interface TokenReader {
   /** The text of tokens in a row. A character may take several; an incomplete one is U+FFFD. */
   detokenize(tokens: readonly Token[]): string;
   /**
-   * Natural-log weights of `candidates` as the token after prompt, opening and `path`, in their order.
-   * Comparable with each other within one call; no normalisation is promised.
+   * Natural logarithms of the probabilities of `candidates` as the token after prompt, opening and `path`, in their order, among
+   * all tokens. A server that lists only the likeliest tokens gives a floor for the others.
    */
   weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
   /** The likeliest tokens after prompt, opening and `path`, best first; at least one. */

@@ -4,12 +4,13 @@ import {
   type Choice,
   createChoiceTrie,
   createNameTrie,
-  probabilityOf,
+  measureName,
   type RankOptions,
   rankNames,
 } from '../../../src/core/model/choices.js';
 import type { Token, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
+import { answering } from '../planning/decide/setup.js';
 
 const OPTIONS: RankOptions = { names: 10, maxSteps: 100, minProbability: 0 };
 
@@ -175,12 +176,40 @@ describe('a bracket', () => {
     const pending = choices.includes(END) ? '"' : '';
     const texts = choices.map((one) => ({ ...one, text: pending + one.text }));
     const trie = createChoiceTrie(texts, reader);
-    expect(await probabilityOf(pending + choice.text, trie, { reader, start: [] })).toBeCloseTo(expected, 5);
+    const { probability } = await measureName(pending + choice.text, trie, { reader, start: [] });
+    expect(probability).toBeCloseTo(expected, 5);
   });
 
   it('is not open where the list is empty', async () => {
     const reader = brackets({ '[]': 0.9, '["': 0.05, null: 0.05 });
     const trie = createChoiceTrie([OPEN, NULL], reader);
-    expect(await probabilityOf('[', trie, { reader, start: [] })).toBeCloseTo(0.5, 5);
+    expect((await measureName('[', trie, { reader, start: [] })).probability).toBeCloseTo(0.5, 5);
+  });
+});
+
+describe('a measured name', () => {
+  const measure = async (name: string, names: readonly string[], script: Record<string, number>) => {
+    const model = createScriptedModel({
+      readers: [{ probabilities: answering(script), tokenizeBy: 'character' }],
+    });
+    const reader = await model.openReader?.({ prompt: { system: '', user: '' }, opening: '["' });
+    if (!reader) throw new Error('no reader');
+    return measureName(name, createNameTrie(names, reader), { reader, start: [] });
+  };
+
+  it('is unlikely where the model would rather write none of the names', async () => {
+    const measured = await measure('on', ['on', 'up'], { 'on"': 0.06, 'up"': 0.02, 'sideways"': 0.92 });
+    expect(measured.probability).toBeCloseTo(0.75, 4);
+    expect(measured.likelihood).toBeCloseTo(0.06, 4);
+  });
+
+  it('counts what the model would rather write behind the place where it differs from the others', async () => {
+    const measured = await measure('on', ['on', 'up'], { 'on"': 0.01, 'off"': 0.49, 'up"': 0.5 });
+    expect(measured.probability).toBeCloseTo(0.5, 4);
+    expect(measured.likelihood).toBeCloseTo(0.01, 4);
+  });
+
+  it('is impossible where it is not among the names', async () => {
+    expect(await measure('off', ['on', 'up'], { 'on"': 1 })).toEqual({ probability: 0, likelihood: 0 });
   });
 });

@@ -178,8 +178,9 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
     detokenize: (tokens) => model.detokenize(tokens.map((token) => token as Token)),
     usage: () => ({ ...usage }),
     async weigh(path, candidates) {
-      const { logits } = await read(path, candidates);
-      return candidates.map((token) => logits.get(token as Token) ?? Number.NEGATIVE_INFINITY);
+      const { logits, totalLogitWeight } = await read(path, candidates);
+      const shift = Math.max(...logits.values()) + Math.log(totalLogitWeight);
+      return candidates.map((token) => (logits.get(token as Token) ?? Number.NEGATIVE_INFINITY) - shift);
     },
     async likeliest(path, count) {
       const { logits, totalLogitWeight } = await read(path, []);

@@ -10,7 +10,7 @@ import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
-import { NULL, type OptionalValue, removeNotGiven, writesNull } from './given.js';
+import { choose, NULL, type OptionalValue, readRatios, removeNotGiven, writesNull } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
@@ -42,7 +42,9 @@ interface Writing extends ChoiceContext {
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
   readonly taken: Map<string, string | undefined>;
-  readonly optional: OptionalValue[];
+  readonly optionals: OptionalValue[];
+  /** The optional argument of the place. */
+  readonly optional?: OptionalValue | undefined;
   /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
   readonly notGiven: Set<string>;
   readonly released: string[];
@@ -77,24 +79,25 @@ export async function decideArguments(
   const root = fittedSchemas(tool).input;
   const notGiven = new Set<string>();
   for (;;) {
-    const optional: OptionalValue[] = [];
+    const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
-    const writing = { root, context, settled, depth: 0, taken, optional, notGiven, released };
-    const { value, from, missing, probability } = await read((open) =>
-      writeObject(root, { ...writing, writer: createJsonWriter(open) }),
-    );
-    // With an argument missing, the caller decides again or asks the user.
-    if (optional.length > 0 && missing.length === 0) await readUnasked((open) => removeNotGiven(optional, open));
+    const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released };
+    const { asked, value, ...rest } = await read(async (open) => {
+      const written = await writeObject(root, { ...writing, writer: createJsonWriter(open) });
+      // With an argument missing, the caller decides again or asks the user.
+      return { ...written, asked: written.missing.length > 0 ? [] : await readRatios(optionals, open) };
+    });
+    if (asked.length > 0) removeNotGiven(optionals, asked, await readUnasked((open) => readRatios(optionals, open)));
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
-      return { arguments: value, from, missing, probability, taken };
+      return { arguments: value, ...rest, taken };
   }
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, settled, optional, taken, notGiven, released, depth } = writing;
+  const { writer, settled, optionals, taken, notGiven, released, depth } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
@@ -110,27 +113,28 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     const known = settled.get(name);
-    const asked = optional.length;
-    const before = new Set(taken.keys());
-    const found = known === undefined ? await writeValue(place, writing) : await writeSettled(place, known, writing);
-    if (found) {
-      value[name] = found.value;
-      from[name] = found.from;
-      probability = Math.min(probability, found.probability);
-    } else {
-      optional.length = asked;
+    const before = { taken: new Set(taken.keys()), optionals: optionals.length };
+    const leaveOut = () => {
+      delete value[name];
+      delete from[name];
+      for (const words of took) taken.delete(words);
+      if (depth === 0) released.push(...took);
+      if (depth === 0) notGiven.add(name);
+    };
+    const optional = place.required || known !== undefined ? undefined : { decisions: [], leaveOut };
+    const found = known
+      ? await writeSettled(place, known, writing)
+      : await writeValue(place, { ...writing, optional, item: undefined });
+    const took = [...taken.keys()].filter((words) => !before.taken.has(words));
+    if (!found) {
+      optionals.length = before.optionals;
       if (place.required) missing.push(name);
+      continue;
     }
-    const took = [...taken.keys()].filter((words) => !before.has(words));
-    const own = place.required || known !== undefined ? undefined : optional[asked];
-    if (own)
-      own.leaveOut = () => {
-        delete value[name];
-        delete from[name];
-        for (const words of took) taken.delete(words);
-        if (depth === 0) released.push(...took);
-        if (depth === 0) notGiven.add(name);
-      };
+    value[name] = found.value;
+    from[name] = found.from;
+    probability = Math.min(probability, found.probability);
+    if (optional) optionals.push(optional);
   }
   writer.force('}');
   return { value, from, missing, probability };
@@ -150,7 +154,7 @@ async function writeSettled(place: Place, known: Candidate, writing: Writing): P
   const own = fields.filter(({ text, ends }) => ends === 'string' && text.startsWith(value, 1));
   const field =
     (own.length > 0 ? await writeBest(place, own, writing) : undefined) ??
-    (await writeField(place, { value, probability: 1 }, writing));
+    (await writeField(place, { value, probability: 1 }, writing.writer));
   if (settled === value) return field;
   writing.writer.force(']');
   return { ...field, value: [field.value] };
@@ -186,13 +190,9 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
   const { writer } = writing;
   if (await writesNull(place, [opens('{')], writing)) return undefined;
   const mark = writer.mark();
+  await choose([opens('{')], writing);
   writer.force('{');
-  const inner = await writeObject(place.schema, {
-    ...writing,
-    settled: new Map(),
-    depth: writing.depth + 1,
-    item: undefined,
-  });
+  const inner = await writeObject(place.schema, { ...writing, settled: new Map(), depth: writing.depth + 1 });
   const sources = Object.values(inner.from);
   if (inner.missing.length === 0 && (sources.length > 0 || place.required)) {
     const from = sources.length > 0 ? weakest(sources) : 'default';
@@ -213,9 +213,9 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   const whole = choicesFor(place, writing).filter(({ candidate }) => candidate.from === 'step');
   const beginnings = [opens('['), ...whole];
   if (await writesNull(place, beginnings, writing)) return undefined;
-  const [best] = await writer.rank(beginnings);
-  if (best?.name !== '[') return writeBest(place, whole, writing);
   const mark = writer.mark();
+  const best = await choose<Choice | Option>(beginnings, writing);
+  if (best && 'candidate' in best.chosen) return write(place, best.chosen.candidate, best.probability, writing);
   const found: Value[] = [];
   const most = typeof maxItems === 'number' ? Math.min(MAX_ITEMS, maxItems) : MAX_ITEMS;
   writer.force('[');
@@ -227,7 +227,7 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
     }
     const item = await writeValue(
       { name: place.name, schema: items, required: place.required },
-      { ...writing, item: found.length },
+      { ...writing, item: found.length, optional: found.length === 0 ? writing.optional : undefined },
     );
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
@@ -249,38 +249,36 @@ async function writeChoice(
   const options = choicesFor(place, writing);
   const canCompose = isFree && !writing.context.handles.has(place.name);
   const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
-  const asked = writing.optional.length;
   if (await writesNull(place, beginnings, writing)) return undefined;
+  const mark = writing.writer.mark();
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
-  if (own) return { ...own, value: own.text, from: 'composed' };
-  const found = await writeBest(place, options, writing);
-  const optional = writing.optional[asked];
-  const choice = options.find(({ candidate }) => candidate.from === 'enum' && candidate.value === found?.value);
-  if (optional && found && choice) optional.closed = { choice, probability: (1 - optional.unsaid) * found.probability };
-  return found;
+  if (!own) return writeBest(place, options, writing);
+  writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
+  return { ...own, value: own.text, from: 'composed' };
 }
 
 async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {
-  const { writer, taken } = writing;
-  const [best] = await writer.rank(options);
-  const chosen = options.find(({ text }) => text === best?.name)?.candidate;
-  if (!best || !chosen) return undefined;
+  const best = await choose(options, writing);
+  return best && write(place, best.chosen.candidate, best.probability, writing);
+}
+
+async function write(place: Place, chosen: Candidate, probability: number, { writer, taken }: Writing): Promise<Value> {
   const { value, from } = chosen;
   // An open reference serves one argument, as words do.
   if (isOpen(value)) taken.set(value, undefined);
-  if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
+  if (isOpen(value)) return writeField(place, { value, probability }, writer);
   writer.force(JSON.stringify(value));
   // Computed values do not take the words: both ends of a window share them.
   if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
-  return { value, from, probability: best.probability };
+  return { value, from, probability };
 }
 
 /** Lets the model name the field of a result without a schema; an invalid name becomes the name of the argument. */
 async function writeField(
   { name }: Place,
   start: { value: string; probability: number },
-  { writer }: Writing,
+  writer: JsonWriter,
 ): Promise<Value> {
   writer.force(`"${start.value}`);
   const { text, probability } = await writer.writeText(MAX_FIELD_TOKENS);

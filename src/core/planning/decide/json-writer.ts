@@ -3,7 +3,14 @@
  * next-token probabilities decide among the possible texts.
  */
 import type { JsonSchema } from '../../catalog/tool.js';
-import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
+import {
+  type Choice,
+  createChoiceTrie,
+  type Measured,
+  measureName,
+  type RankedName,
+  rankNames,
+} from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
 import { parseJson } from '../../model/structured.js';
 import { isIdentifier } from '../ground.js';
@@ -55,17 +62,25 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
     },
     /** The probability of one choice among all, between 0 and 1. It writes nothing. */
     async probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number> {
-      const reader = await open();
-      return probabilityOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
+      return (await this.measure(choice, choices)).probability;
     },
-    /** The likeliest choices, best first, with their probabilities among all. It writes nothing. */
+    /** The probability of one choice among all, and among all that the model could write. It writes nothing. */
+    async measure(choice: Choice, choices: readonly Choice[]): Promise<Measured> {
+      const reader = await open();
+      return measureName(pending + choice.text, trieOf(choices, reader), { reader, start: path });
+    },
+    /** The likeliest choices, best first. It writes nothing. */
     async rank(choices: readonly Choice[], names = 1): Promise<readonly RankedName[]> {
       const before = pending;
       const [only] = choices;
       if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
       const reader = await open();
-      const trie = trieOf(choices, reader);
-      const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
+      const ranked = await rankNames(trieOf(choices, reader), reader, {
+        names,
+        maxSteps: MAX_STEPS,
+        minProbability: 0,
+        start: path,
+      });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
     /** The likeliest next tokens after `text`, without a constraint. It writes nothing. */

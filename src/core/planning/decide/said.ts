@@ -135,11 +135,15 @@ function numberOfNextWord(text: string, end: number, isNumber: (text: string) =>
   return index > 0 && index < end && isNumber(text.slice(index, end)) ? index : undefined;
 }
 
-/** Whether a day or a month comes with its year: in TIMEX, `XXXX-12-05` has none. Undefined without a month. */
+/**
+ * Whether a day or a month comes with its year: in TIMEX, `XXXX-12-05` has none. Undefined without a month, and for a day that is
+ * only counted from today, such as "tonight": it says nothing of the year of other days.
+ */
 function yearIn(one: ModelResult): 'said' | 'unsaid' | undefined {
   const timex = valuesOf(one)[0]?.timex ?? '';
   if (/^\(?XXXX-\d{2}/u.test(timex)) return 'unsaid';
-  return /\d{4}-\d{2}/u.test(timex) ? 'said' : undefined;
+  const isCounted = /\d{4}-\d{2}-\d{2}/u.test(timex) && !/\p{N}/u.test(one.text);
+  return /\d{4}-\d{2}/u.test(timex) && !isCounted ? 'said' : undefined;
 }
 
 /** "Two hours" is a duration; so is a window of a named length that begins or ends now: "the last 24 hours". */

@@ -101,12 +101,20 @@ it.each([
   expect(times.map(({ start }) => start.date)).toEqual(dates);
 });
 
-it('a month without a year lies behind the full one before it', async () => {
-  const { times } = await read('今年1月到6月的降雨');
+it.each([
+  ['今年1月到6月的降雨', '2026'],
+  ['去年1月到6月的降雨', '2025'],
+])('a month without a year lies behind the full one before it: %s', async (message, year) => {
+  const { times } = await read(message);
   expect(times.map(({ start, end }) => [start.date, end?.date])).toEqual([
-    ['2026-01-01', '2026-01-31'],
-    ['2026-06-01', '2026-06-30'],
+    [`${year}-01-01`, `${year}-01-31`],
+    [`${year}-06-01`, `${year}-06-30`],
   ]);
+});
+
+it('a day that is counted from today says nothing of the year of other days', async () => {
+  const { times } = await read('hoteles en Sevilla del 5 al 8 de diciembre, somos 3, como mucho 120 la noche');
+  expect(times[0]).toMatchObject({ start: { date: '2026-12-05' }, end: { date: '2026-12-08' } });
 });
 
 it.each([
