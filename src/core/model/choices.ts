@@ -112,34 +112,40 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
   return ranked;
 }
 
-/** A name, measured. */
-export interface Measured {
-  /** Among the names of the trie, between 0 and 1. */
-  readonly probability: number;
-  /** Among all that the model could write: small where it would rather write none of the names. */
-  readonly likelihood: number;
+/** Where a name is written. */
+interface NamePlace {
+  readonly reader: TokenReader;
+  readonly start: readonly Token[];
+}
+
+/** Probability of one name among all of the trie, between 0 and 1. Costs one evaluation wherever it has an alternative. */
+export async function probabilityOf(name: string, trie: TrieNode, place: NamePlace): Promise<number> {
+  return (await followName(name, trie, { ...place, forced: 0 })).probability;
 }
 
 /** Tokens without an alternative that count for a likelihood; behind them a value mostly goes on by itself. */
-const UNFORCED = 2;
+const FORCED = 2;
 
-/** Costs one evaluation wherever the name has an alternative, and for the first tokens behind the first of these places. */
-export async function measureName(
-  name: string,
-  trie: TrieNode,
-  { reader, start }: { reader: TokenReader; start: readonly Token[] },
-): Promise<Measured> {
+/**
+ * Probability of one name among all that the model could write, between 0 and 1: small where it would rather write none of the
+ * names. Costs one evaluation more for each of the first tokens without an alternative, behind the first place with one.
+ */
+export async function likelihoodOf(name: string, trie: TrieNode, place: NamePlace): Promise<number> {
+  return (await followName(name, trie, { ...place, forced: FORCED })).likelihood;
+}
+
+async function followName(name: string, trie: TrieNode, { reader, start, forced }: NamePlace & { forced: number }) {
   let [node, path, probability, likelihood] = [trie, start, 1, 1];
-  let unforced = 0;
+  let left = 0;
   for (const token of [...reader.tokenize(name), null]) {
     const child = node.edges.get(token);
     if (!child) break;
     const isChoice = node.edges.size > 1;
-    if (isChoice || unforced > 0) {
+    if ((isChoice || left > 0) && probability > 0) {
       const found = (await weighChildren({ node, path }, reader)).find((next) => next.child === child);
       probability *= found?.share ?? 0;
       likelihood *= found?.likelihood ?? 0;
-      unforced = isChoice ? Math.max(unforced, UNFORCED) : unforced - 1;
+      left = isChoice ? forced : left - 1;
     }
     path = [...path, ...child.tokens];
     node = child;

@@ -4,7 +4,8 @@ import {
   type Choice,
   createChoiceTrie,
   createNameTrie,
-  measureName,
+  likelihoodOf,
+  probabilityOf,
   type RankOptions,
   rankNames,
 } from '../../../src/core/model/choices.js';
@@ -176,14 +177,13 @@ describe('a bracket', () => {
     const pending = choices.includes(END) ? '"' : '';
     const texts = choices.map((one) => ({ ...one, text: pending + one.text }));
     const trie = createChoiceTrie(texts, reader);
-    const { probability } = await measureName(pending + choice.text, trie, { reader, start: [] });
-    expect(probability).toBeCloseTo(expected, 5);
+    expect(await probabilityOf(pending + choice.text, trie, { reader, start: [] })).toBeCloseTo(expected, 5);
   });
 
   it('is not open where the list is empty', async () => {
     const reader = brackets({ '[]': 0.9, '["': 0.05, null: 0.05 });
     const trie = createChoiceTrie([OPEN, NULL], reader);
-    expect((await measureName('[', trie, { reader, start: [] })).probability).toBeCloseTo(0.5, 5);
+    expect(await probabilityOf('[', trie, { reader, start: [] })).toBeCloseTo(0.5, 5);
   });
 });
 
@@ -194,7 +194,10 @@ describe('a measured name', () => {
     });
     const reader = await model.openReader?.({ prompt: { system: '', user: '' }, opening: '["' });
     if (!reader) throw new Error('no reader');
-    return measureName(name, createNameTrie(names, reader), { reader, start: [] });
+    const at = [createNameTrie(names, reader), { reader, start: [] }] as const;
+    const probability = await probabilityOf(name, ...at);
+    const { calls } = reader.usage();
+    return { probability, calls, likelihood: await likelihoodOf(name, ...at) };
   };
 
   it('is unlikely where the model would rather write none of the names', async () => {
@@ -209,7 +212,11 @@ describe('a measured name', () => {
     expect(measured.likelihood).toBeCloseTo(0.01, 4);
   });
 
+  it('costs one evaluation among the names where it has one place with an alternative', async () => {
+    expect((await measure('on', ['on', 'up'], { 'on"': 0.6, 'up"': 0.4 })).calls).toBe(1);
+  });
+
   it('is impossible where it is not among the names', async () => {
-    expect(await measure('off', ['on', 'up'], { 'on"': 1 })).toEqual({ probability: 0, likelihood: 0 });
+    expect(await measure('off', ['on', 'up'], { 'on"': 1 })).toMatchObject({ probability: 0, likelihood: 0 });
   });
 });

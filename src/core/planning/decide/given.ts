@@ -64,12 +64,11 @@ export async function readRatios(optionals: readonly OptionalValue[], open: Open
   const ratios: number[] = [];
   // From the last one back, each place is a prefix of what the model has already read.
   for (const { decisions } of optionals.toReversed()) {
-    let [value, unsaid] = [1, LEAST];
-    for (const { mark, choices, choice } of decisions.toReversed()) {
-      const writer = createJsonWriter(open, mark);
-      value *= (await writer.measure(choice, choices)).likelihood;
-      unsaid = (await writer.measure(NULL, choices)).likelihood;
-    }
+    let value = 1;
+    for (const { mark, choices, choice } of decisions.toReversed())
+      value *= await createJsonWriter(open, mark).likelihoodOf(choice, choices);
+    const [first] = decisions;
+    const unsaid = first ? await createJsonWriter(open, first.mark).likelihoodOf(NULL, first.choices) : 0;
     ratios.unshift(Math.max(value, LEAST) / Math.max(unsaid, LEAST));
   }
   return ratios;

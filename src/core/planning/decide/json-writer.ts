@@ -6,8 +6,8 @@ import type { JsonSchema } from '../../catalog/tool.js';
 import {
   type Choice,
   createChoiceTrie,
-  type Measured,
-  measureName,
+  likelihoodOf,
+  probabilityOf,
   type RankedName,
   rankNames,
 } from '../../model/choices.js';
@@ -62,12 +62,13 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
     },
     /** The probability of one choice among all, between 0 and 1. It writes nothing. */
     async probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number> {
-      return (await this.measure(choice, choices)).probability;
-    },
-    /** The probability of one choice among all, and among all that the model could write. It writes nothing. */
-    async measure(choice: Choice, choices: readonly Choice[]): Promise<Measured> {
       const reader = await open();
-      return measureName(pending + choice.text, trieOf(choices, reader), { reader, start: path });
+      return probabilityOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
+    },
+    /** The probability of one choice among all that the model could write. It writes nothing. */
+    async likelihoodOf(choice: Choice, choices: readonly Choice[]): Promise<number> {
+      const reader = await open();
+      return likelihoodOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
     },
     /** The likeliest choices, best first. It writes nothing. */
     async rank(choices: readonly Choice[], names = 1): Promise<readonly RankedName[]> {
@@ -75,12 +76,8 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const [only] = choices;
       if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
       const reader = await open();
-      const ranked = await rankNames(trieOf(choices, reader), reader, {
-        names,
-        maxSteps: MAX_STEPS,
-        minProbability: 0,
-        start: path,
-      });
+      const trie = trieOf(choices, reader);
+      const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
     /** The likeliest next tokens after `text`, without a constraint. It writes nothing. */
