@@ -632,6 +632,25 @@ describe('what is asked for', () => {
       expect(asked.sort()).toEqual(FIRST);
     });
 
+    it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
+      const producers = ['find_code', 'list_codes'].map((name) =>
+        makeTool(name, { outputSchema: { type: 'object', properties: { station_id: text } } }),
+      );
+      const level = makeTool('level', { inputSchema: needing('station_id') });
+      const { result } = await decide(
+        [...producers, ...tools, level],
+        { message: 'the level' },
+        {
+          options: { passthroughTools: 0 },
+          selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
+          tool: single('the level', 'level'),
+          fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
+          arguments: { level: '"station_id": "${s1.station_id}"}' },
+        },
+      );
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
+    });
+
     describe('for an ask of several', () => {
       const WRITE = 'write it down';
       const both = async (selects: (about: string) => Answer, options: OptionsInput) => {
