@@ -152,7 +152,8 @@ const TOP = 50;
 
 /** Evaluates the tokens common to two queries only once. */
 function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
-  let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
+  /** A logit less `shift` is the natural logarithm of a probability among all tokens. */
+  let last: { place: string; logits: ReadonlyMap<Token, number>; shift: number } | undefined;
 
   /** Evaluates the tokens that the sequence does not have yet, in one batch. */
   const read = async (path: readonly unknown[], wanted: readonly unknown[]) => {
@@ -170,7 +171,7 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
     const output = await sequence.controlledEvaluate([...rest, [end, { generateNext }]]);
     const { logits, totalLogitWeight = 1 } = output.at(-1)?.next ?? {};
     if (!logits) throw new WinnowError('model_failed', 'The local model gave no token weights.');
-    last = { place, logits, totalLogitWeight };
+    last = { place, logits, shift: Math.max(...logits.values()) + Math.log(totalLogitWeight) };
     return last;
   };
   return {
@@ -178,21 +179,15 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
     detokenize: (tokens) => model.detokenize(tokens.map((token) => token as Token)),
     usage: () => ({ ...usage }),
     async weigh(path, candidates) {
-      const { logits, totalLogitWeight } = await read(path, candidates);
-      const shift = Math.max(...logits.values()) + Math.log(totalLogitWeight);
+      const { logits, shift } = await read(path, candidates);
       return candidates.map((token) => (logits.get(token as Token) ?? Number.NEGATIVE_INFINITY) - shift);
     },
     async likeliest(path, count) {
-      const { logits, totalLogitWeight } = await read(path, []);
-      const best = Math.max(...logits.values());
+      const { logits, shift } = await read(path, []);
       return [...logits]
         .sort(([, one], [, other]) => other - one)
         .slice(0, count)
-        .map(([token, logit]) => ({
-          token,
-          text: model.detokenize([token]),
-          probability: Math.exp(logit - best) / totalLogitWeight,
-        }));
+        .map(([token, logit]) => ({ token, text: model.detokenize([token]), probability: Math.exp(logit - shift) }));
     },
     close: async () => release(),
   };

@@ -118,8 +118,9 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       delete value[name];
       delete from[name];
       for (const words of took) taken.delete(words);
-      if (depth === 0) released.push(...took);
-      if (depth === 0) notGiven.add(name);
+      if (depth > 0) return;
+      released.push(...took);
+      notGiven.add(name);
     };
     const optional = place.required || known !== undefined ? undefined : { decisions: [], leaveOut };
     const found = known
