@@ -1,7 +1,7 @@
 /** A clone as the README's first command leaves it, also where that was interrupted: `npx winnow` is there, and builds nothing. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,13 +41,23 @@ function begin(): ChildProcess {
   return spawn('sh', ['-c', FIRST], { cwd: clone, env: environment(), detached: true, stdio: 'ignore' });
 }
 
-/** As Ctrl-C does it: the signal goes to the whole group. */
+/** As Ctrl-C does it: the signal goes to the whole group. npm may catch it and still build: that is awaited, half a minute at most. */
 async function interruptAfter(milliseconds: number): Promise<void> {
   const child = begin();
+  const group = -(child.pid ?? 0);
   const ended = new Promise((done) => child.once('close', done));
   await Promise.race([ended, delay(milliseconds)]);
-  if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGINT');
+  if (child.exitCode === null) process.kill(group, 'SIGINT');
   await ended;
+  for (let waits = 0; waits < 300 && isRunning(group); waits += 1) await delay(100);
+}
+
+function isRunning(group: number): boolean {
+  try {
+    return process.kill(group, 0);
+  } catch {
+    return false;
+  }
 }
 
 const shell = (command: string) => run('sh', ['-c', command], { cwd: clone, env: environment() });
@@ -64,6 +74,14 @@ describe('the first command of the README', () => {
 
   it('says what to do where the build is not there', async () => {
     await remove(join(clone, 'dist'));
+    await expect(shell('npx winnow tools list')).rejects.toMatchObject({
+      stderr: expect.stringContaining('npm install'),
+    });
+  });
+
+  it('says so too where a build was interrupted after it wrote the command', async () => {
+    await cp('dist/cli/main.js', join(clone, 'dist/cli/main.js'));
+    await chmod(join(clone, 'dist/cli/main.js'), 0o644);
     await expect(shell('npx winnow tools list')).rejects.toMatchObject({
       stderr: expect.stringContaining('npm install'),
     });
