@@ -83,9 +83,16 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   return { ...found, numbers };
 }
 
-const CUTS = [/^.+(?=\n)/su, /^.+[.;!?,。；！？，、](?!\d)/su, /^.+(?= )/su];
+/** After a line, a sentence, a clause, a word; beside a number only where nothing else is left: "December 1, 2024" is one day. */
+const CUTS = [
+  /^.+(?=\n)/su,
+  /^.+[.;!?。；！？](?!\s?\d)/su,
+  /^.+[,，、](?!\s?\d)/su,
+  /^.+(?<!\d\S{0,9})(?= \D{9})/su,
+  /^.+(?= )/su,
+];
 
-/** Collapses white space and cuts a text into pieces, after a line or a punctuation mark, else between words. */
+/** Collapses white space and cuts a text into pieces of whole sentences, clauses or words. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let rest = text.replace(/\s+/gu, (blanks) => (/[\r\n]/u.test(blanks) ? '\n' : ' ')).trim();

@@ -207,6 +207,15 @@ it.each([
   expect(durations.map((one) => one.seconds)).toEqual(seconds);
 });
 
+it.each([
+  [150, 'Rooms are there. Fly on December 1, 2024 and back on December 15, and bring all the guests.'],
+  [170, 'Fly on December 1, 2024 and back on December 15'],
+  [178, 'Fly on December 1, 2024 and back on December 15'],
+])('a day and its year stay together in a long text, behind %d characters', async (length, text) => {
+  const { times } = await read(`${'a quiet room with a view and '.repeat(8).slice(0, length)} ${text}`);
+  expect(times.map(({ start }) => start.date)).toEqual(['2024-12-01', '2024-12-15']);
+});
+
 it('a day without its year has that of the line before', async () => {
   const { times } = await read(`${'A quiet room, please. '.repeat(8)}\nFrom 1 December 2027\nto 15 December`);
   expect(times.map(({ start }) => start.date)).toEqual(['2027-12-01', '2027-12-15']);
