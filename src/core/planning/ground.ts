@@ -7,6 +7,7 @@ import type { SourceName, Step } from '../result.js';
 import { UNSPACED } from './decide/options.js';
 import { readSaid, type Said } from './decide/said.js';
 import { folded, isClosed, plainSchema } from './decide/sources.js';
+import { lengthIn, rounded, UNITS } from './durations.js';
 import { findReferences } from './references.js';
 import { formOf, momentsIn } from './times.js';
 
@@ -76,8 +77,9 @@ function sourceOf(value: unknown, { schema, root }: Place, known: Known): Source
 
 function sourceOfNumber(value: number, { said, text }: Known): SourceName {
   if (said.numbers.some((one) => one.value === value) || saysNumber(text, value)) return 'request';
-  const isDuration = said.durations.some(({ seconds }) => [1, 60, 3600, 86_400, 604_800].includes(seconds / value));
-  return isDuration ? 'computed' : 'unknown';
+  const isLength = said.durations.some((one) => UNITS.some((unit) => lengthIn(unit, one) === value));
+  const isFraction = said.numbers.some((one) => one.isPercent && rounded(one.value / 100) === value);
+  return isLength || isFraction ? 'computed' : 'unknown';
 }
 
 function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceName {

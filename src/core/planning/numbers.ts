@@ -4,6 +4,7 @@ import { runInSlices } from '../in-slices.js';
 export interface SaidNumber {
   readonly text: string;
   readonly value: number;
+  readonly isPercent?: true;
 }
 
 /** Languages in which Recognizers-Text reads numbers in words, with its names for them; its French takes too long (`said.ts`). */
@@ -36,9 +37,11 @@ export async function numbersIn(
     const isFree = (start: number, length: number) =>
       !taken.some((one) => start >= one.start && start + length <= one.end);
     const words = read(text).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
-    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
-      isFree(index, found.length) ? readDigits(found, marks) : [],
-    );
+    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
+      if (!isFree(index, found.length)) return [];
+      const isPercent = PERCENT.test(text.slice(index + found.length));
+      return readDigits(found, marks).map((one) => (isPercent ? { ...one, isPercent } : one));
+    });
     return [{ words, digits }];
   });
   const found = await runInSlices(finding);
@@ -99,6 +102,7 @@ export function occurrencesOf(part: string, text: string): { start: number; end:
 const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
 /** With marks between, such as `1,250.50`. */
 const DIGITS = /(?<![\p{Script=Latin}\d.,])-?\d+(?:[.,]\d+)*(?!\d)/gu;
+const PERCENT = /^\s?[%％٪]/u;
 const NUMERAL = /^-?\d+(?:[.,]\d+)*$/u;
 
 interface Marks {

@@ -1,6 +1,7 @@
 /** Days and times of the user, and their conversion into the format that a schema requires. */
 import type { JsonSchema } from '../catalog/tool.js';
 import type { Request } from '../request.js';
+import { type SaidDuration, SECONDS } from './durations.js';
 
 /** A day, a time of day, or both, in the time zone of the user. */
 export interface Moment {
@@ -15,11 +16,6 @@ export interface SaidTime {
   readonly end?: Moment;
   /** The present: omitting an optional argument means the same. */
   readonly isNow?: true;
-}
-
-export interface SaidDuration {
-  readonly text: string;
-  readonly seconds: number;
 }
 
 /** Times and durations of a text. */
@@ -137,40 +133,6 @@ export function isoDay(day: Date): string {
 /** @example dayAfter('2026-11-30', 1) // '2026-12-01' */
 export function dayAfter(date: string, days: number): string {
   return new Date(Date.parse(date) + days * SECONDS.day * 1000).toISOString().slice(0, 10);
-}
-
-/** Units of fixed length. */
-export const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
-/** One count for each plural form of a language. */
-const COUNTS = [1, 2, 5, 11, 100];
-
-/** The name of a unit with a count, from Unicode's locale data, in lower case. */
-export function nameOf(unit: string, { language, count }: { language: string; count: number }): string {
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
-  return format
-    .format(count)
-    .replace(/[^\p{L}\p{M}]/gu, '')
-    .toLowerCase();
-}
-
-/**
- * Finds durations in digits, for languages whose durations no library reads.
- *
- * @example durationsIn(['Treffen für 2 Stunden'], 'de') // [{ text: '2 Stunden', seconds: 7200 }]
- */
-export function durationsIn(texts: readonly string[], language: string): SaidDuration[] {
-  const units = Object.entries(SECONDS).map(([unit, seconds]) => ({ pattern: countedUnit(unit, language), seconds }));
-  return texts.flatMap((text) =>
-    units.flatMap(({ pattern, seconds }) =>
-      [...text.matchAll(pattern)].map(([said, count]) => ({ text: said, seconds: Number(count) * seconds })),
-    ),
-  );
-}
-
-function countedUnit(unit: string, language: string): RegExp {
-  const names = [...new Set(COUNTS.map((count) => nameOf(unit, { language, count })))];
-  const either = names.sort((one, other) => other.length - one.length).join('|');
-  return new RegExp(`(\\d+)[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
 }
 
 /** A date format: `YYYY-MM-DD`, `HH:mm`. */

@@ -328,6 +328,10 @@ describe('the source of a written value', () => {
     ['Remind me tomorrow', '2026-11-24T03:17', text, 'unknown'],
     ['Remind me tomorrow', '2026-11-24', text, 'computed'],
     ['Remind me tomorrow at 3 pm', '2026-11-24T15:00:00Z', text, 'computed'],
+    ['Wait for two hours, please', 120, number, 'computed'],
+    ['A loan over 3 years, please', 36, number, 'computed'],
+    ['A loan over 3 years, please', 37, number, 'unknown'],
+    ['A loan at 7%, please', 0.07, number, 'computed'],
   ])('in "%s" of %j is told', async (message, value, schema, source) => {
     expect(await sourcesOf(message, { value }, { properties: { value: schema } })).toEqual({ value: source });
   });

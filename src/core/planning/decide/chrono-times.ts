@@ -1,8 +1,9 @@
 /** Days and times in the languages that chrono reads, with what Unicode's locale data adds to it in any language. */
 import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
+import { durationsIn } from '../durations.js';
 import { findInEach } from '../numbers.js';
-import { durationsIn, inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
+import { inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
 import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
 
 type Parser = Chrono['parsers'][number];

@@ -5,10 +5,10 @@ import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import { ATOM, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
+import { takesLength } from './computed-numbers.js';
 import {
   type Candidate,
   candidatesFor,
-  isDuration,
   isNumber,
   isText,
   type Place,
@@ -73,11 +73,13 @@ export function choiceOf(value: unknown): Choice {
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
   const properties = Object.entries(isObject(root.properties) ? root.properties : {});
-  const takesLength = properties.some(([name, schema]) => {
+  const isLengthTaken = properties.some(([name, schema]) => {
     const plain = plainSchema(schema, root);
-    return isNumber(plain) && isDuration(name, plain);
+    return isNumber(plain) && takesLength(name, plain);
   });
-  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
+  const lengths = new Set(
+    isLengthTaken && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : [],
+  );
   const isFresh = ({ said, from, value }: Candidate) =>
     said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
   const gone = place.required ? [...taken.keys()] : [...taken.keys(), ...context.said.times.map(({ text }) => text)];

@@ -6,6 +6,7 @@ import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
+import { durationsIn, type SaidDuration, SECONDS } from '../durations.js';
 import { ATOM, CULTURES, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
 import {
   dayAfter,
@@ -13,7 +14,6 @@ import {
   isoDay,
   type Moment,
   notBefore,
-  type SaidDuration,
   type SaidTime,
   type Timed,
   type WithYear,
@@ -127,7 +127,11 @@ async function withRecognizers(
   const today = isoDay(now);
   const near = namesNear(language, today);
   const times = found.flatMap((one) => timesOf(one, near, now));
-  return { times: withYears(times, today), day: today, durations: found.flatMap((one) => durationOf(one, now)) };
+  const named = found.flatMap((one) => durationOf(one, now));
+  // "In 20 minutes" is a time for the library, and a length all the same. 2025年 is a year.
+  const isNamed = (text: string) => named.some((one) => one.text.includes(text));
+  const others = durationsIn(pieces, language).filter(({ text, months }) => months === 0 && !isNamed(text));
+  return { times: withYears(times, today), day: today, durations: [...named, ...others] };
 }
 
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -155,20 +159,26 @@ function yearIn(one: ModelResult): 'said' | 'unsaid' | undefined {
 
 /** "Two hours" is a duration; so is a window of a named length that begins or ends now: "the last 24 hours". */
 function durationOf(one: ModelResult, now: Date): SaidDuration[] {
-  const [{ value = '', timex = '', start = '', end = '' } = {}] = valuesOf(one);
-  if (one.typeName.endsWith('.duration')) return Number(value) > 0 ? [{ text: one.text, seconds: Number(value) }] : [];
-  const length = /^\(.*,(P[^,]+)\)$/u.exec(timex)?.[1];
-  const seconds = length === undefined ? 0 : secondsOf(length);
+  const [{ timex = '', start = '', end = '' } = {}] = valuesOf(one);
   const nows = [now.toLocaleString('sv-SE'), isoDay(now), dayAfter(isoDay(now), 1)];
   const isNow = nows.includes(start) || nows.includes(end);
-  return seconds > 0 && isNow ? [{ text: one.text, seconds }] : [];
+  const named = one.typeName.endsWith('.duration') ? timex : isNow ? /^\(.*,(P[^,]+)\)$/u.exec(timex)?.[1] : undefined;
+  const length = named === undefined ? undefined : readDuration(named);
+  return length ? [{ text: one.text, ...length }] : [];
 }
 
-/** Seconds of an ISO 8601 duration; 0 for one with months or years, which have no fixed length. */
-function secondsOf(duration: string): number {
-  const parts = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/u.exec(duration)?.slice(1) ?? [];
-  return [604_800, 86_400, 3600, 60, 1].reduce((sum, size, place) => sum + size * Number(parts[place] ?? 0), 0);
+/** An ISO 8601 duration: `P1Y6M`, `PT1.5H`. */
+function readDuration(timex: string): Omit<SaidDuration, 'text'> | undefined {
+  const found = ISO_DURATION.exec(timex)?.slice(1);
+  if (!found) return undefined;
+  const [years = 0, months = 0, ...fixed] = found.map((part = '0') => Number(part));
+  const sizes = [SECONDS.week, SECONDS.day, SECONDS.hour, SECONDS.minute, SECONDS.second];
+  const seconds = sizes.reduce((sum, size, place) => sum + size * (fixed[place] ?? 0), 0);
+  return { seconds, months: 12 * years + months };
 }
+
+const ISO_DURATION =
+  /^P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/u;
 
 type DateTimeValue = { [Part in 'timex' | 'Mod' | 'value' | 'start' | 'end']?: string };
 function valuesOf({ resolution }: ModelResult): DateTimeValue[] {

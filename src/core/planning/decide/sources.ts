@@ -7,7 +7,8 @@ import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
-import { formOf, momentsIn, nameOf, SECONDS } from '../times.js';
+import { formOf, momentsIn } from '../times.js';
+import { computedNumbers, unitsIn } from './computed-numbers.js';
 import type { Said } from './said.js';
 
 export interface Candidate {
@@ -64,7 +65,7 @@ const enumerated: Source = ({ schema }, { spans }) => {
 };
 
 const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
-  if (isNumber(schema)) return saidLengths(said, name, schema);
+  if (isNumber(schema)) return computedNumbers(name, schema, said);
   if (!isText(schema)) return [];
   const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
   return times.flatMap((time) =>
@@ -81,8 +82,8 @@ const request: Source = ({ name, schema, required }, { said, spans, earlier }) =
     const isFree = isText(schema) && formOf(schema) === undefined;
     return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
-  // If the argument takes a duration and the request names one, plain numbers are no candidates.
-  if (isDuration(name, schema) && said.durations.length > 0) return [];
+  // If the argument is named by a unit and the request names a duration, plain numbers are no candidates.
+  if (unitsIn(name).length > 0 && said.durations.length > 0) return [];
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
 
@@ -146,35 +147,9 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
 
-function namedUnits(name: string, schema: JsonSchema): number[] {
-  const text =
-    `${name.replace(/([a-z])([A-Z])/gu, '$1 $2').replaceAll('_', ' ')} ${String(schema.description ?? '')}`.toLowerCase();
-  return UNIT_NAMES.filter(({ names }) => names.some((word) => text.includes(word))).map(({ seconds }) => seconds);
-}
-
-export function isDuration(name: string, schema: JsonSchema): boolean {
-  return namedUnits(name, schema).length > 0;
-}
-
-function saidLengths({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
-  const named = namedUnits(name, schema);
-  const sizes = named.length > 0 ? named : Object.values(SECONDS);
-  return durations
-    .flatMap(({ text, seconds }) =>
-      sizes.map((size) => ({ value: seconds / size, from: 'computed' as const, said: text })),
-    )
-    .filter(({ value }) => Number.isInteger(value));
-}
-
 export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
-
-/** Names of units in common languages of descriptions. */
-const UNIT_NAMES = Object.entries(SECONDS).map(([unit, seconds]) => ({
-  seconds,
-  names: ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((language) => nameOf(unit, { language, count: 1 })),
-}));
 
 /** The schema with `$ref` resolved and its alternatives replaced by the first that is not `null`. */
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {

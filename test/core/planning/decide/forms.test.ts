@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { createJsonWriter, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { spansOf } from '../../../../src/core/planning/decide/options.js';
+import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -144,4 +145,35 @@ it.each([
   const place = { name: 'since', schema: { type: 'string', format: 'date' }, required };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
+});
+
+describe('a number that the request gives in other words', () => {
+  const INTEGER = { type: 'integer' };
+  it.each<[string, string, object, string, unknown[]]>([
+    ['a percentage as a fraction', 'tax_rate', { type: 'number' }, 'A purchase with a tax of 8%', [0.08, 8]],
+    ['a percentage where only whole numbers fit', 'discount', INTEGER, 'Give them 15% off', [15]],
+    ['years', 'loan_term', { ...INTEGER, description: 'The term in years' }, 'A loan over 30 years', [30]],
+    ['years in months', 'months', INTEGER, 'A loan over 2 years', [24]],
+    ['a length in an unnamed unit', 'time', INTEGER, 'Water the garden for 2 minutes', [120_000, 120, 2]],
+    ['a part of a unit', 'orbit', { type: 'number', description: 'in days' }, 'It circles within 36 hours', [1.5]],
+    ['a time from now', 'delay_ms', INTEGER, 'Call me again in 20 minutes, please', [1_200_000]],
+    ['a year', 'surveyYear', INTEGER, 'The survey of March 5, 2024', [2024]],
+    ['a day of the month', 'day', INTEGER, 'How many hosts on February 15th 2022?', [15]],
+    [
+      'a count beside a length',
+      'tempo',
+      { ...INTEGER, description: 'beats a minute' },
+      '120 beats for 2 minutes',
+      [2, 120],
+    ],
+    ['years, not a year', 'years', INTEGER, 'The survey of March 5, 2024', []],
+    // These have the characters of a minute and of a week in them.
+    ['a score', 'score', { ...INTEGER, description: '用户对产品的评分' }, '评分是78，等待60秒', [60_000, 60, 1, 78]],
+    ['years in Chinese', 'term', { ...INTEGER, description: '以年为单位' }, '这笔贷款计划25年还清', [25]],
+  ])('%s', async (_, name, schema, message, values) => {
+    const said = await readSaid({ message, today: '2026-11-23' });
+    const context = { said, spans: [], earlier: [], handles: new Map(), timeZone: 'UTC' };
+    const found = candidatesFor({ name, schema, required: true }, context);
+    expect(found.map(({ value }) => value)).toEqual(values);
+  });
 });

@@ -1,0 +1,67 @@
+/** Lengths of time and the names of their units. */
+
+/** A length of time, in one of two measures: months have no fixed length in seconds. */
+export interface SaidDuration {
+  readonly text: string;
+  readonly seconds: number;
+  readonly months: number;
+}
+
+/** Units of fixed length. */
+export const SECONDS = { millisecond: 0.001, second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
+const MONTHS = { month: 1, year: 12 } as const;
+export type Unit = keyof typeof SECONDS | keyof typeof MONTHS;
+export const UNITS = [...Object.keys(SECONDS), ...Object.keys(MONTHS)] as readonly Unit[];
+
+/** The length in a unit; `undefined` where it depends on the day, such as that of a month in days. */
+export function lengthIn(
+  unit: Unit,
+  { seconds, months }: Pick<SaidDuration, 'seconds' | 'months'>,
+): number | undefined {
+  const length = unit === 'month' || unit === 'year' ? months / MONTHS[unit] : seconds / SECONDS[unit];
+  return length === 0 || (seconds > 0 && months > 0) ? undefined : rounded(length);
+}
+
+/** Without the noise of binary fractions: 0.07, not 0.07000000000000001. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** One count for each plural form of a language. */
+const COUNTS = [1, 2, 5, 11, 100];
+
+/** The names of a unit in all its plural forms, from Unicode's locale data, in lower case. */
+export function namesOf(unit: Unit, language: string): string[] {
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+  const name = (count: number) => format.format(count).replace(/[^\p{L}\p{M}]/gu, '');
+  return [...new Set(COUNTS.map((count) => name(count).toLowerCase()))];
+}
+
+/**
+ * Finds durations in digits, for languages whose durations no library reads.
+ *
+ * @example durationsIn(['Treffen für 2 Stunden'], 'de') // [{ text: '2 Stunden', seconds: 7200, months: 0 }]
+ */
+export function durationsIn(texts: readonly string[], language: string): SaidDuration[] {
+  const units = UNITS.map((unit) => ({ unit, pattern: countedUnit(unit, language) }));
+  return texts.flatMap((text) =>
+    units.flatMap(({ unit, pattern }) =>
+      [...text.matchAll(pattern)].map(([said, count = '']) => ({ text: said, ...lengthOf(count, unit) })),
+    ),
+  );
+}
+
+function lengthOf(count: string, unit: Unit): Pick<SaidDuration, 'seconds' | 'months'> {
+  const number = Number(count.replace(',', '.'));
+  return unit === 'month' || unit === 'year'
+    ? { seconds: 0, months: number * MONTHS[unit] }
+    : { seconds: number * SECONDS[unit], months: 0 };
+}
+
+function countedUnit(unit: Unit, language: string): RegExp {
+  const either = namesOf(unit, language)
+    .sort((one, other) => other.length - one.length)
+    .join('|');
+  const count = String.raw`(?<![\d.,])(\d+(?:[.,]\d+)?)`;
+  return new RegExp(`${count}[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
+}
