@@ -112,6 +112,9 @@ export interface ModelLimits {
   tools: number;
 }
 
+/** Most readings that are kept of one model, some 5 MB; the one set longest ago goes first. */
+export const MAX_READINGS = 20_000;
+
 /** JSON values by keys that contain no text of a prompt. */
 export interface Readings {
   get(key: string): unknown;

@@ -14,14 +14,13 @@ import {
   openSync,
   readFileSync,
   readSync,
-  rmSync,
-  statSync,
+  writeFileSync,
 } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, orUndefined } from '../../errors.js';
 import { keepLatest } from '../../kept.js';
-import type { Readings } from '../model.js';
+import { MAX_READINGS, type Readings } from '../model.js';
 import { parseJson } from '../structured.js';
 
 export interface PrefixStoreOptions {
@@ -128,9 +127,8 @@ export function fileIdentity(path: string): string {
   }
 }
 
-const MAX_KEPT = 5000;
-/** About 15,000 readings; a larger file is replaced by a new one. */
-const MAX_BYTES = 4 * 1024 ** 2;
+/** About three times as many readings as are kept; of a larger file the latest stay. */
+const MAX_BYTES = 16 * 1024 ** 2;
 
 /**
  * Saves readings on disk, so that a new process computes none of them again. Each line has a key and its value; invalid
@@ -148,18 +146,23 @@ export function createReadingStore({ folder, identity }: { folder: string; ident
   return {
     get: (key) => all().get(key),
     set(key, value) {
-      keepLatest(all(), [key, value], MAX_KEPT);
+      keepLatest(all(), [key, value], MAX_READINGS);
       // If the disk fails, this process still has the reading in memory.
       orUndefined(() => mkdirSync(folder, { recursive: true }));
-      orUndefined(() => appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 }));
+      orUndefined(() => appendFileSync(file, lineOf([key, value]), { mode: 0o600 }));
     },
   };
 }
 
 function readLines(file: string): [string, unknown][] {
-  orUndefined(() => statSync(file).size > MAX_BYTES && rmSync(file));
   const text = orUndefined(() => readFileSync(file, 'utf8')) ?? '';
-  return text.split('\n').map(parseJson).filter(isEntry).slice(-MAX_KEPT);
+  const latest = text.split('\n').slice(-MAX_READINGS).map(parseJson).filter(isEntry);
+  if (text.length > MAX_BYTES) orUndefined(() => writeFileSync(file, latest.map(lineOf).join('')));
+  return latest;
+}
+
+function lineOf(entry: readonly [string, unknown]): string {
+  return `${JSON.stringify(entry)}\n`;
 }
 
 function isEntry(line: unknown): line is [string, unknown] {

@@ -7,6 +7,7 @@ import {
   addUsage,
   type CallAbout,
   countFailed,
+  MAX_READINGS,
   type Model,
   type Prompt,
   type Readings,
@@ -45,10 +46,9 @@ export interface Deciding extends DecideParts {
   readonly readUnasked: Read;
 }
 
-const MAX_KEPT = 1000;
 const keptOf = oncePer((_: Model): Readings => {
   const kept = new Map<string, unknown>();
-  return { get: (key) => kept.get(key), set: (key, value) => keepLatest(kept, [key, value], MAX_KEPT) };
+  return { get: (key) => kept.get(key), set: (key, value) => keepLatest(kept, [key, value], MAX_READINGS) };
 });
 
 /**

@@ -216,13 +216,14 @@ describe('readings', () => {
     for (const key of ['cut', 'no value', 'nothing']) expect(next.get(key)).toBeUndefined();
   });
 
-  it('begin anew where their file has grown too large', async () => {
+  it('stay where their file has grown too large, in a smaller one', async () => {
     open().set('key', 0.5);
-    await truncate(await fileIn(), 5 * 1024 ** 2);
-    const next = open();
-    expect(next.get('key')).toBeUndefined();
-    next.set('key', 0.75);
-    expect(open().get('key')).toBe(0.75);
+    await truncate(await fileIn(), 17 * 1024 ** 2);
+    await appendFile(await fileIn(), '\n["last", 1]\n');
+    expect(open().get('last')).toBe(1);
+    expect((await stat(await fileIn())).size).toBeLessThan(100);
+    open().set('next', 2);
+    expect(['last', 'next'].map((key) => open().get(key))).toEqual([1, 2]);
   });
 
   it('are kept in memory where the disk refuses', async () => {

@@ -149,7 +149,7 @@ it.each([
 
 describe('a number that the request gives in other words', () => {
   const INTEGER = { type: 'integer' };
-  it.each<[string, string, object, string, unknown[]]>([
+  it.each<[string, string, Record<string, unknown>, string, unknown[]]>([
     ['a percentage as a fraction', 'tax_rate', { type: 'number' }, 'A purchase with a tax of 8%', [0.08, 8]],
     ['a percentage where only whole numbers fit', 'discount', INTEGER, 'Give them 15% off', [15]],
     ['years', 'loan_term', { ...INTEGER, description: 'The term in years' }, 'A loan over 30 years', [30]],
