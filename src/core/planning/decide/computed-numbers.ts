@@ -3,14 +3,19 @@ import type { JsonSchema } from '../../catalog/tool.js';
 import { lengthIn, namesOf, rounded, UNITS, type Unit } from '../durations.js';
 import type { Moment } from '../times.js';
 import type { Said } from './said.js';
-import type { Candidate } from './sources.js';
+
+interface Computed {
+  readonly value: number;
+  /** The words of the request that give it. */
+  readonly said: string;
+}
 
 /**
  * Lengths are in the units that the argument's name or description names, else in all in which they are whole.
  *
  * @example computedNumbers('tax_rate', { type: 'number' }, said) // of "5 %": 0.05
  */
-export function computedNumbers(name: string, schema: JsonSchema, said: Said): Candidate[] {
+export function computedNumbers(name: string, schema: JsonSchema, said: Said): Computed[] {
   const units = takenUnits(name, schema);
   const lengths = said.durations.flatMap(({ text, ...length }) =>
     (units.length > 0 ? units : UNITS).flatMap((unit) => {
@@ -29,8 +34,8 @@ export function computedNumbers(name: string, schema: JsonSchema, said: Said): C
   return [...lengths, ...parts, ...fractions];
 }
 
-function of(value: number, said: string): Candidate {
-  return { value: rounded(value), from: 'computed', said };
+function of(value: number, said: string): Computed {
+  return { value: rounded(value), said };
 }
 
 /** Whether the argument takes a length of time. */

@@ -65,7 +65,7 @@ const enumerated: Source = ({ schema }, { spans }) => {
 };
 
 const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
-  if (isNumber(schema)) return computedNumbers(name, schema, said);
+  if (isNumber(schema)) return computedNumbers(name, schema, said).map((one) => ({ ...one, from: 'computed' }));
   if (!isText(schema)) return [];
   const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
   return times.flatMap((time) =>
