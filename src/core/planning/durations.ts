@@ -1,4 +1,5 @@
 /** Lengths of time and the names of their units. */
+import { keepLatest } from '../kept.js';
 
 /** A length of time, in one of two measures: months have no fixed length in seconds. */
 export interface SaidDuration {
@@ -30,12 +31,23 @@ export function rounded(value: number): number {
 /** One count for each plural form of a language. */
 const COUNTS = [1, 2, 5, 11, 100];
 
-/** The names of a unit in all its plural forms, from Unicode's locale data, in lower case. */
-export function namesOf(unit: Unit, language: string): string[] {
+const named = new Map<string, readonly string[]>();
+
+/** The names of a unit in all its plural forms, the singular first, from Unicode's locale data, in lower case; and `ms`. */
+export function namesOf(unit: Unit, language: string): readonly string[] {
+  const key = `${unit} ${language}`;
+  const known = named.get(key);
+  if (known) return known;
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
   const name = (count: number) => format.format(count).replace(/[^\p{L}\p{M}]/gu, '');
-  return [...new Set(COUNTS.map((count) => name(count).toLowerCase()))];
+  const names = [...new Set(COUNTS.map((count) => name(count).toLowerCase()))];
+  const all = unit === 'millisecond' ? [...names, 'ms'] : names;
+  keepLatest(named, [key, all], MAX_NAMED);
+  return all;
 }
+
+/** Of the units in some 100 languages. */
+const MAX_NAMED = 800;
 
 /**
  * Finds durations in digits, for languages whose durations no library reads.
@@ -60,7 +72,7 @@ function lengthOf(count: string, unit: Unit): Pick<SaidDuration, 'seconds' | 'mo
 
 function countedUnit(unit: Unit, language: string): RegExp {
   const either = namesOf(unit, language)
-    .sort((one, other) => other.length - one.length)
+    .toSorted((one, other) => other.length - one.length)
     .join('|');
   const count = String.raw`(?<![\d.,])(\d+(?:[.,]\d+)?)`;
   return new RegExp(`${count}[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');

@@ -1,5 +1,7 @@
 /** Numbers that a request gives in other words: the length of a time in the unit of an argument, a part of a day, a percentage. */
 import type { JsonSchema } from '../../catalog/tool.js';
+import { oncePer } from '../../kept.js';
+import { languageOf } from '../../language.js';
 import { lengthIn, namesOf, rounded, UNITS, type Unit } from '../durations.js';
 import type { Moment } from '../times.js';
 import type { Said } from './said.js';
@@ -43,27 +45,23 @@ export function takesLength(name: string, schema: JsonSchema): boolean {
   return takenUnits(name, schema).length > 0;
 }
 
-function takenUnits(name: string, { description }: JsonSchema): Unit[] {
-  return [...new Set([...unitsIn(name), ...unitsIn(String(description ?? ''))])];
+function takenUnits(name: string, schema: JsonSchema): Unit[] {
+  return [...new Set([...unitsIn(name), ...unitsDescribed(schema)])];
 }
 
-/** The units of time that a text names as words of their own: `minutes` of `maxMinutes`, 年 of 以年为单位. */
-export function unitsIn(text: string): Unit[] {
-  const words = wordsIn(text);
-  const isNamed = (names: readonly string[]) => words.some((word) => names.includes(word));
-  const languages = NAMES.filter(({ language }) => language !== 'ja' || KANA.test(text));
-  return UNITS.filter((unit) => languages.some(({ names }) => isNamed(names[unit])));
-}
+/** Characters of a description that are cut into words. */
+const MAX_CHARACTERS = 400;
 
-/** Common languages of descriptions, with the names of their units. */
-const NAMES = ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((language) => ({
-  language,
-  names: Object.fromEntries(
-    UNITS.map((unit) => [unit, unit === 'millisecond' ? [...namesOf(unit, language), 'ms'] : namesOf(unit, language)]),
-  ) as Record<Unit, string[]>,
-}));
-/** The Japanese name of a minute is a mark of an exam in Chinese. */
-const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const unitsDescribed = oncePer(({ description }: JsonSchema): Unit[] => {
+  const message = String(description ?? '').slice(0, MAX_CHARACTERS);
+  return unitsIn(message, languageOf({ message }));
+});
+
+/** The units of time that a text names as words of their own, in English or its own language: 年 of 以年为单位. */
+export function unitsIn(text: string, language = 'en'): Unit[] {
+  const words = new Set(wordsIn(text));
+  return UNITS.filter((unit) => [...namesOf(unit, 'en'), ...namesOf(unit, language)].some((name) => words.has(name)));
+}
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
@@ -78,9 +76,7 @@ function wordsIn(text: string): string[] {
 /** The part of a day that the last word of a name is in the singular: `year` of `surveyYear`, but not of `years`. */
 function partNamed(name: string): (moment: Moment) => string | undefined {
   const last = wordsIn(name).at(-1) ?? '';
-  const unit = (['year', 'month', 'day', 'hour'] as const).find((one) =>
-    NAMES.some(({ names }) => names[one][0] === last),
-  );
+  const unit = (['year', 'month', 'day', 'hour'] as const).find((one) => namesOf(one, 'en')[0] === last);
   return ({ date, time }) => {
     const [year, month, day] = date?.split('-') ?? [];
     return unit && { year, month, day, hour: time?.slice(0, 2) }[unit];

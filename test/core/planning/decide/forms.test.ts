@@ -167,6 +167,13 @@ describe('a number that the request gives in other words', () => {
       [2, 120],
     ],
     ['years, not a year', 'years', INTEGER, 'The survey of March 5, 2024', []],
+    [
+      'an article and a tag, no unit',
+      'size',
+      { ...INTEGER, description: 'An integer tag' },
+      'It runs over 3 years',
+      [36, 3],
+    ],
     // These have the characters of a minute and of a week in them.
     ['a score', 'score', { ...INTEGER, description: '用户对产品的评分' }, '评分是78，等待60秒', [60_000, 60, 1, 78]],
     ['years in Chinese', 'term', { ...INTEGER, description: '以年为单位' }, '这笔贷款计划25年还清', [25]],
