@@ -2,7 +2,7 @@
  * Interrupts a LangGraph run for a call that waits for approval. Questions and answers have the format of LangChain's own
  * human-in-the-loop middleware, so that existing pages can show them; the router keeps the approval itself.
  */
-import { interrupt } from '@langchain/langgraph';
+import { interrupt, task } from '@langchain/langgraph';
 import { z } from 'zod';
 import { renderReview } from '../../agents/approvals/render-review.js';
 import { renderSource } from '../../agents/argument-sources.js';
@@ -54,7 +54,8 @@ const WAITING = ['needs_approval', 'approval_pending'];
 
 /**
  * Pauses the run until a person has decided, then repeats the call and returns the router's result. On resumption LangGraph
- * runs this function from its beginning, so a call approved meanwhile runs at once.
+ * runs this function from its beginning, with all earlier answers: a call approved meanwhile runs at once, and an answer to
+ * another question than the last decides nothing.
  * @param call repeated each time, with the current arguments
  * @param approver who resumed the run; undefined: the decision was made elsewhere
  * @throws WinnowError `invalid_request` when the run is resumed with anything but an `ApprovalResume`
@@ -77,12 +78,24 @@ export async function callWithApproval(
     if (!isWaiting(result)) return result.ok && edit ? { ...result, notes: [edit, ...result.notes] } : result;
     const approval = await router.approvals.get(result.approval);
     if (!approval) return result;
+    const shown = await remember(approval.id);
     const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
-    if (approver === undefined && decision.type === 'reject') return rejected(approval, decision);
-    // A new approval was requested: the shown one has expired or belongs to another policy, and counts as refused.
-    const isStale = decision.type !== 'reject' && result.code === 'needs_approval';
-    problem = isStale ? STALE : await decide(router, approval, { ...decision, by: approver });
+    const answered = await remember(approval.id);
+    // An answer counts once, for the approval that was shown with its question.
+    const isAnswer = !shown.isNew && shown.approval === approval.id && answered.isNew;
+    if (isAnswer && approver === undefined && decision.type === 'reject') return rejected(approval, decision);
+    problem = isAnswer ? await decide(router, approval, { ...decision, by: approver }) : STALE;
   }
+}
+
+/** The approval that was given at this place first: LangGraph keeps what a task has returned with the paused run. */
+async function remember(approval: string): Promise<{ approval: string; isNew: boolean }> {
+  let isNew = false;
+  const keep = task('winnow_approval', async () => {
+    isNew = true;
+    return approval;
+  });
+  return { approval: await keep(), isNew };
 }
 
 interface ApprovedCall {

@@ -15,7 +15,8 @@ export interface RoutingMiddlewareOptions {
   router: Router;
   /**
    * For a call that needs approval: `refuse` answers the agent with the approval's id; `interrupt` pauses the run (the agent
-   * needs a checkpointer) until the `approver` of its context resumes it with an `ApprovalResume`. Default: `refuse`.
+   * needs a checkpointer) until the `approver` of its context resumes it with an `ApprovalResume`. Agents of LangChain's old
+   * `version: 'v1'` repeat all calls of a step on resumption, and ask again for each that ran. Default: `refuse`.
    */
   onApproval?: 'refuse' | 'interrupt' | undefined;
   /** Names of the agent's own tools, which bypass the gate. An agent with other own tools is refused. Default: none. */

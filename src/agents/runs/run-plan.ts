@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { type GivenAgain, requireSecrets } from './mask-secrets.js';
+import { planDifferences } from './plan-differences.js';
 import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { MAX_ITEMS_OF_RUN, runControlled } from './run-controlled.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknownOutcome } from './run-step.js';
-import { newReach, orderSteps, referencesOf } from './step-order.js';
+import { orderSteps, referencesOf } from './step-order.js';
 
 export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Calls a tool; see `createGatedRunner` and `createToolRunner`. */
@@ -28,8 +29,8 @@ export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Stops running steps and starts no more; the run is then `cancelled` and can be resumed. */
   signal?: AbortSignal | undefined;
   /**
-   * Called once, when a step has failed and no other can run; undefined: the run stays failed. A plan with a new tool
-   * or value is not run: the run is `paused` until somebody resumes it.
+   * Called once, when a step has failed and no other can run; undefined: the run stays failed. A plan that differs
+   * is not run, unless it only leaves steps out: the run is `paused` until somebody resumes it.
    */
   replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
 }
@@ -179,10 +180,10 @@ async function replanOnce(
     if (!plan) return 'none';
     const { inputs } = record.plan;
     const ordered = orderSteps({ ...plan, ...(inputs ? { inputs } : {}) });
-    const added = newReach(ordered.plan, record.plan);
+    const added = planDifferences(ordered.plan, record.toRun());
     await record.replace(ordered.plan);
     if (added.length === 0) return 'run';
-    record.note(`the new plan reaches further than the first one, look at it and resume: ${added.join('; ')}`);
+    record.note(`the new plan differs from the first one, look at it and resume: ${added.join('; ')}`);
     return 'look';
   } catch (error) {
     if (error instanceof WinnowError && (error.code === 'store_failed' || error.code === 'conflict')) throw error;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { instantSchema } from '../contracts.js';
 import { pageSchema } from '../records.js';
 import type { PlanRunRecord } from '../store/store.js';
+import { planDifferences } from './plan-differences.js';
 import { planRunSchema, RUN_STATES } from './plan-run.js';
 import { keptStepSchema, parseStored } from './run-record.js';
-import { newReach } from './step-order.js';
 
 /** States of stored runs; dry runs are not stored. */
 const keptState = z.enum(RUN_STATES).exclude(['planned']);
@@ -46,7 +46,7 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
     .describe('Approvals that are still undecided.'),
   added: z
     .array(z.string())
-    .describe('After a new plan for a failed run: tools and values that the first plan did not have.'),
+    .describe('After a new plan for a failed run: how its steps differ from those of the first plan.'),
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 
@@ -62,7 +62,7 @@ export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecor
   const waitsFor = Object.values(steps).flatMap(({ id: step, status, approval }) =>
     status === 'needs_approval' && approval !== undefined ? [{ step, approval }] : [],
   );
-  const added = earlier ? newReach(plan, earlier.plan) : [];
+  const added = earlier ? planDifferences(plan, earlier) : [];
   return shownRunSchema.parse({ ...commonOf(record, at), plan, steps, earlier, approval, waitsFor, added });
 }
 

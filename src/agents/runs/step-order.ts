@@ -1,14 +1,15 @@
 /** Dependencies between steps: those that a plan states, and those of its references. Cycles are refused. */
-import { leavesOf } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
+/** Step id -> the steps that it needs. */
+export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
+
 interface OrderedPlan {
   readonly plan: ParsedPlan;
-  /** Step id -> the steps that it needs. */
-  readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly needs: Needs;
 }
 
 /** @throws WinnowError `invalid_request` with one issue a line, each with its step */
@@ -17,9 +18,7 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
   if (!parsed.ok) throw unusable(parsed.issues);
   const plan = parsed.value;
   const ids = new Set(plan.steps.map(({ id }) => id));
-  const needs = new Map(
-    plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referencesOf(step).map((one) => one.step)])]),
-  );
+  const needs = needsOf(plan);
   const twice = plan.steps.filter(({ id }, place) => plan.steps.findIndex((other) => other.id === id) < place);
   const unknown = [...needs].flatMap(([id, needed]) =>
     [...needed]
@@ -38,6 +37,12 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
 
 function unusable(issues: readonly string[]): WinnowError {
   return new WinnowError('invalid_request', `The plan can't be run: ${issues.join('; ')}.`, { issues });
+}
+
+export function needsOf({ steps }: Pick<ParsedPlan, 'steps'>): Needs {
+  return new Map(
+    steps.map((step) => [step.id, new Set([...step.dependsOn, ...referencesOf(step).map((one) => one.step)])]),
+  );
 }
 
 /** References of a step to other steps' results. */
@@ -76,38 +81,24 @@ function controlIssues(plan: ParsedPlan): (step: ParsedStep) => string[] {
 
 const ONE = 'must be one reference, such as "${s1.items}"';
 
-/** Repeatedly removes steps without dependencies; the rest forms a cycle. */
-function findCircle(needs: OrderedPlan['needs']): string[] {
+function findCircle(needs: Needs): string[] {
+  const sorted = new Set(sortByNeeds(needs));
+  const left = [...needs.keys()].filter((id) => !sorted.has(id));
+  return left.length === 0 ? [] : [`${left.join(', ')}: need each other in a circle`];
+}
+
+/** Each step after those that it needs: repeatedly removes steps without dependencies. The rest forms a circle. */
+export function sortByNeeds(needs: Needs): string[] {
   const left = new Map([...needs].map(([id, needed]) => [id, new Set(needed)]));
+  const sorted: string[] = [];
   for (let free = freeOf(left); free.length > 0; free = freeOf(left)) {
     for (const id of free) left.delete(id);
     for (const needed of left.values()) for (const id of free) needed.delete(id);
+    sorted.push(...free);
   }
-  return left.size === 0 ? [] : [`${[...left.keys()].join(', ')}: need each other in a circle`];
+  return sorted;
 }
 
 function freeOf(left: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...left].filter(([, needed]) => needed.size === 0).map(([id]) => id);
-}
-
-// Tools and argument values of a plan that an earlier plan did not have.
-
-/** @returns one line for each new tool or value, for a person to review */
-export function newReach(next: ParsedPlan, before: ParsedPlan): string[] {
-  const tools = new Set(before.steps.map(({ tool }) => tool));
-  const values = new Set(before.steps.flatMap((step) => targetsIn(step.arguments).map(({ value }) => value)));
-  const controls = new Set(before.steps.map(({ tool, each, when }) => JSON.stringify([tool, each, when])));
-  const isFree = (tool: string) => before.steps.every((step) => step.tool !== tool || !(step.each || step.when));
-  return next.steps.flatMap(({ id, tool, arguments: given, each, when }) => {
-    const isAsBefore = isFree(tool) || controls.has(JSON.stringify([tool, each, when]));
-    const lost = isAsBefore ? [] : [`${id} calls ${tool} without its condition or loop`];
-    const added = targetsIn(given).filter(({ value }) => !values.has(value));
-    const lines = added.map(({ path, value }) => `${id}.${path.join('.')}: ${JSON.stringify(value)}`);
-    return tools.has(tool) ? [...lost, ...lines] : [`${id} calls ${tool}`, ...lines];
-  });
-}
-
-/** Strings and numbers, which can name a target; references count as written. */
-function targetsIn(given: unknown) {
-  return leavesOf(given).filter(({ value }) => typeof value === 'string' || typeof value === 'number');
 }

@@ -6,7 +6,9 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApprovalResume } from '../../../src/adapters/langchain/index.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import { type Setup, setUp } from '../../agents/setup.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { type Setup, setUp, TOOLS } from '../../agents/setup.js';
+import { createTool } from '../../support/create-tool.js';
 import { answersOf, type ChatAnswer, createRouted, saying } from './setup.js';
 
 describe('the threads of an agent', () => {
@@ -298,6 +300,86 @@ describe('an interrupt for an approval', () => {
       expect(again.__interrupt__).not.toMatchObject([{ value: { approval: { id: approval } } }]);
       await agent.invoke(approve, configFor(OLGA));
       expect(runs).toHaveLength(1);
+    });
+
+    it('runs when an agent of another process resumes it', async () => {
+      const checkpointer = new MemorySaver();
+      const { router, runs } = await setUp();
+      const shared = { router, checkpointer, onApproval: 'interrupt' } as const;
+      await createRouted({ ...shared, answers: [ENABLE, DEPLOY] }).say('deploy');
+      await createRouted({ ...shared, answers: ['done'] }).run(resume(APPROVE), OLGA);
+      expect(runs).toHaveLength(1);
+    });
+
+    describe('for another approval than was shown', () => {
+      const BOB = { user: 'bob' };
+
+      /** One step makes two equal calls, which wait for one approval. */
+      async function moving() {
+        const at = (server: string) => {
+          const http = { method: 'POST', path: '/deploy', server, parameters: {} };
+          return createCatalog([
+            ...TOOLS.filter(({ name }) => name !== 'deploy'),
+            createTool('deploy', { properties: { to: {} } }, undefined, { risk: 'high', metadata: { http } }),
+          ]);
+        };
+        let catalog = at('https://test.example');
+        const setup = await setUp({ catalog: () => catalog });
+        const call = { name: 'deploy', args: { to: 'a' } };
+        const all = await paused([call, call], setup);
+        return { ...all, move: () => (catalog = at('https://production.example')) };
+      }
+
+      function answering(interrupts: readonly { id?: string | undefined }[]) {
+        const answers = interrupts.map(({ id }) => [id ?? '', { decisions: [APPROVE] }]);
+        return new Command({ resume: Object.fromEntries(answers) });
+      }
+
+      it('is asked for by itself, also where an equal call has opened it', async () => {
+        const { agent, interrupts, approval, runs, router, configFor, move } = await moving();
+        expect(interrupts).toMatchObject([
+          { value: { approval: { id: approval } } },
+          { value: { approval: { id: approval } } },
+        ]);
+        move();
+        const again = await agent.invoke(answering(interrupts), configFor(OLGA));
+        expect(runs).toEqual([]);
+        const description = expect.stringMatching(/production\.example(.|\n)*The question asked before was over/u);
+        const asked = { value: { actionRequests: [{ description }] } };
+        expect(again.__interrupt__).toMatchObject([asked, asked]);
+        const states = (await router.approvals.list()).map(({ state }) => state);
+        expect(states).toEqual(['pending', 'pending']);
+      });
+
+      it.each([
+        ['by somebody', OLGA],
+        ['by the program', undefined],
+      ])('is asked for again where the other one is rejected %s', async (_, approver) => {
+        const { agent, runs, router, config, configFor, pass } = await paused();
+        pass(16 * 60_000);
+        const again = await agent.invoke(resume({ type: 'reject' }), approver ? configFor(approver) : config);
+        expect(again.__interrupt__).toHaveLength(1);
+        expect(await router.approvals.list()).toMatchObject([{ state: 'pending' }, { state: 'expired' }]);
+        await agent.invoke(resume(APPROVE), configFor(OLGA));
+        expect(runs).toHaveLength(1);
+      });
+
+      it('is not granted by the earlier answer when the later one rejects it', async () => {
+        const { agent, runs, configFor, ...setup } = await paused();
+        setup.pass(16 * 60_000);
+        await agent.invoke(resume(APPROVE), configFor(OLGA));
+        await agent.invoke(resume({ type: 'reject' }), configFor(OLGA));
+        expect(runs).toEqual([]);
+        expect(await setup.router.approvals.list()).toMatchObject([{ state: 'refused' }, { state: 'expired' }]);
+      });
+
+      it('is not granted in the name of who rejects it, where somebody approved it before who may not', async () => {
+        const { agent, runs, router, configFor, approval } = await paused();
+        await agent.invoke(resume(APPROVE), configFor(BOB));
+        await agent.invoke(resume({ type: 'reject' }), configFor(OLGA));
+        expect(runs).toEqual([]);
+        expect(await router.approvals.get(approval)).toMatchObject({ state: 'refused', decidedBy: 'olga' });
+      });
     });
 
     it('does not make the other calls of its step run twice', async () => {

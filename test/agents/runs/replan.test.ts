@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
+import type { RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import { createScript, done, planOf } from './setup.js';
+import { createScript, done, planOf, type StepSpec } from './setup.js';
 
 describe('planning again', () => {
   it('happens once, with what was done and the error; the plan before is kept', async () => {
@@ -45,7 +46,7 @@ describe('planning again', () => {
     const run = await runPlan(first, { run: script.run, replan: async () => ({ steps: [check, wipe] }) });
     expect(run).toMatchObject({
       state: 'paused',
-      notes: [expect.stringContaining('s2 calls wipe without its condition or loop')],
+      notes: [expect.stringContaining(': s2 when: left out')],
     });
     expect(run.plan.inputs).toEqual(first.inputs);
     expect(script.calls.map(({ tool }) => tool)).toEqual(['check', 'bad']);
@@ -70,7 +71,7 @@ describe('planning again', () => {
   it.each([
     ['a tool', planOf(['s1', 'read', { of: 'a' }], ['s2', 'mail', { to: 'ann' }]), 's2 calls mail'],
     ['a value', planOf(['s1', 'send', { to: 'eve' }]), 's1.to: "eve"'],
-    ['a value in a list', planOf(['s1', 'send', { to: ['ann', 'eve'] }]), 's1.to.1: "eve"'],
+    ['a value in a list', planOf(['s1', 'send', { to: ['ann', 'eve'] }]), 's1.to: ["ann","eve"]'],
     ['a number', planOf(['s1', 'read', { of: 7 }]), 's1.of: 7'],
   ])(
     'runs nothing of a plan with %s that the first one had not, until somebody has looked at it',
@@ -84,11 +85,125 @@ describe('planning again', () => {
     },
   );
 
-  it('runs at once what reaches no further', async () => {
-    const script = createScript({ read: [fail('tool_failed', 'x'), done(1)], send: [done(1)] });
-    const first = planOf(['s1', 'read', { of: 'a' }], ['s2', 'send', { to: 'ann' }, ['s1']]);
-    const next = planOf(['s1', 'send', { to: 'ann' }], ['s2', 'read', { of: 'a' }, ['s1']]);
-    expect(await runPlan(first, { run: script.run, replan: async () => next })).toMatchObject({ state: 'done' });
+  describe('compares steps by their tool, their arguments and what they wait for, and', () => {
+    const LOOKUPS: StepSpec[] = [
+      ['s1', 'lookup', { of: 'ann' }],
+      ['s2', 'lookup', { of: 'ben' }],
+    ];
+    const compare = async (first: RunnablePlan, next: RunnablePlan) => {
+      const answer = [done({ id: 7 })];
+      const good = ['lookup', 'backup', 'copy', 'deploy', 'pack', 'wipe'].map((tool) => [tool, answer] as const);
+      const script = createScript({ ...Object.fromEntries(good), check: [fail('tool_failed', 'x'), done(1)] });
+      return runPlan(first, { run: script.run, replan: async () => next });
+    };
+
+    it.each<[string, StepSpec[], StepSpec[], string]>([
+      [
+        'a flag that turned',
+        [['s2', 'deploy', { dry: true }, ['s1']]],
+        [['s1', 'deploy', { dry: false }]],
+        's1.dry: false',
+      ],
+      ['an argument left out', [['s2', 'deploy', { dry: true }, ['s1']]], [['s1', 'deploy']], 's1.dry: left out'],
+      ['an empty list left out', [['s2', 'wipe', { but: [] }, ['s1']]], [['s1', 'wipe']], 's1.but: left out'],
+      [
+        'values that changed places',
+        [['s2', 'copy', { from: 'a', to: 'b' }]],
+        [['s1', 'copy', { from: 'b', to: 'a' }]],
+        's1.from: "b"; s1.to: "a"',
+      ],
+      [
+        'a value of another tool',
+        [
+          ['s2', 'pack', { to: '/' }],
+          ['s3', 'wipe', { path: '/tmp' }],
+        ],
+        [['s1', 'wipe', { path: '/' }]],
+        's1.path: "/"',
+      ],
+      ['a step that no longer waits', [['s2', 'wipe', {}, ['s1']]], [['s1', 'wipe']], 's1 no longer waits for check'],
+      [
+        'steps in another order',
+        [['s2', 'wipe', {}, ['s1']]],
+        [
+          ['s1', 'wipe'],
+          ['s2', 'check', {}, ['s1']],
+        ],
+        's1 no longer waits for check',
+      ],
+      [
+        'a step twice',
+        [['s2', 'wipe']],
+        [
+          ['s1', 'wipe'],
+          ['s2', 'wipe'],
+        ],
+        's2 calls wipe',
+      ],
+    ])('pauses for %s', async (_, others, next, told) => {
+      const run = await compare(planOf(['s1', 'check'], ...others), planOf(...next));
+      expect(run).toMatchObject({ state: 'paused', notes: [expect.stringContaining(`resume: ${told}`)] });
+    });
+
+    it('pauses for a reference to another step of the same tool, however far away', async () => {
+      const packed = (one: string): StepSpec[] => [
+        ...LOOKUPS,
+        ['s3', 'pack', { of: one }],
+        ['s4', 'copy', { to: '${s3.id}' }],
+      ];
+      const run = await compare(
+        planOf(...packed('${s1.id}'), ['s5', 'check'], ['s6', 'wipe', { path: '${s1.id}' }, ['s5']]),
+        planOf(...packed('${s1.id}'), ['s6', 'wipe', { path: '${s2.id}' }]),
+      );
+      expect(run.notes).toEqual([expect.stringContaining('resume: s6.path: "${s2.id}"; s6 no longer waits for check')]);
+      const far = await compare(planOf(...packed('${s1.id}'), ['s5', 'check']), planOf(...packed('${s2.id}')));
+      expect(far.notes).toEqual([expect.stringContaining('resume: s3.of: "${s2.id}"; s4.to: "${s3.id}"')]);
+    });
+
+    it.each<[string, StepSpec[], StepSpec[]]>([
+      [
+        'the same plan, whatever its steps are called',
+        [...LOOKUPS, ['s3', 'check'], ['s4', 'wipe', { path: 'a ${s1.id} b ${s2.id}' }, ['s3']]],
+        [
+          ['s1', 'check'],
+          ['s5', 'lookup', { of: 'ben' }],
+          ['s6', 'lookup', { of: 'ann' }],
+          ['s7', 'wipe', { path: 'a ${s6.id} b ${s5.id}' }, ['s1']],
+        ],
+      ],
+      [
+        'a plan without what failed and what waited for it',
+        [
+          ['s1', 'check'],
+          ['s2', 'wipe', {}, ['s1']],
+          ['s3', 'copy', { to: 'a' }],
+        ],
+        [['s1', 'copy', { to: 'a' }]],
+      ],
+      [
+        'a plan without a step that is done',
+        [
+          ['s1', 'backup'],
+          ['s2', 'check', {}, ['s1']],
+        ],
+        [['s1', 'check']],
+      ],
+      [
+        'a step that waits for more, or for the same by way of another',
+        [
+          ['s1', 'check'],
+          ['s2', 'pack', {}, ['s1']],
+          ['s3', 'wipe', {}, ['s1']],
+        ],
+        [
+          ['s1', 'check'],
+          ['s2', 'pack', {}, ['s1']],
+          ['s3', 'wipe', {}, ['s2']],
+        ],
+      ],
+    ])('runs at once %s', async (_, first, next) => {
+      expect(await compare(planOf(...first), planOf(...next))).toMatchObject({ state: 'done', notes: [] });
+    });
   });
 
   it('that fails itself leaves the run as it was, and says so', async () => {
@@ -108,11 +223,13 @@ describe('planning again', () => {
   it('knows a call again where one of them says what the other leaves to a default', async () => {
     const script = createScript({ send: [done({ id: 7 }), done('sent twice')], bad: [fail('tool_failed', 'x')] });
     const input = { type: 'object', properties: { to: {}, copy: { type: 'boolean', default: true } } };
-    const run = await runPlan(planOf(['s1', 'send', { to: 'anna' }], ['s2', 'bad', {}, ['s1']]), {
+    const secretsOf = () => ({ names: [], input, output: undefined });
+    const paused = await runPlan(planOf(['s1', 'send', { to: 'anna' }], ['s2', 'bad', {}, ['s1']]), {
       run: script.run,
-      secretsOf: () => ({ names: [], input, output: undefined }),
+      secretsOf,
       replan: async () => planOf(['s1', 'send', { to: 'anna', copy: true }]),
     });
+    const run = await resumePlan(paused, { run: script.run, secretsOf });
     expect(run.steps.s1).toMatchObject({ status: 'done', output: { id: 7 } });
     expect(script.calls.filter(({ tool }) => tool === 'send')).toHaveLength(1);
   });
