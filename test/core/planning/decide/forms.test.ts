@@ -170,7 +170,7 @@ describe('a number that the request gives in other words', () => {
     [
       'an article and a tag, no unit',
       'size',
-      { ...INTEGER, description: 'An optional tag' },
+      { ...INTEGER, description: 'An optional tag of the image' },
       'It runs over 3 years',
       [36, 3],
     ],
