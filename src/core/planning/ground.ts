@@ -99,7 +99,7 @@ function saysNumber(text: string, value: number): boolean {
  * Whether the text has the value as whole words, ignoring all but letters and digits: "annual" does not contain "ann".
  * A value without letters and digits must occur verbatim.
  */
-function saysText({ text, letters }: Known, value: string): boolean {
+export function saysText({ text, letters }: Pick<Known, 'text' | 'letters'>, value: string): boolean {
   const wanted = folded(value);
   if (wanted === '') return value !== '' && text.includes(value);
   if (!letters.includes(wanted)) return false;

@@ -11,7 +11,7 @@ import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
 import { choose, NULL, type OptionalValue, readRatios, removeNotGiven, writesNull } from './given.js';
-import { createJsonWriter, type JsonWriter, NEXT, writeOwnWords } from './json-writer.js';
+import { createJsonWriter, type JsonWriter, NEXT, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
@@ -253,9 +253,15 @@ async function writeChoice(
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();
   const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
-  if (!own) return writeBest(place, options, writing);
+  const best = own ? undefined : await choose(options, writing);
+  const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
+  const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
+  const composed = own ?? longer;
+  if (!composed) return best && write(place, best.chosen.candidate, best.probability, writing);
+  if (longer) writing.optional?.decisions.pop();
+  if (copied) writing.taken.set(wordsOf(copied), undefined);
   writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
-  return { ...own, value: own.text, from: 'composed' };
+  return { value: composed.text, from: 'composed', probability: composed.probability };
 }
 
 async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {

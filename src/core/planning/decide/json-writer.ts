@@ -13,7 +13,7 @@ import {
 } from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
 import { parseJson } from '../../model/structured.js';
-import { isIdentifier } from '../ground.js';
+import { isIdentifier, saysText } from '../ground.js';
 import type { Open } from './read.js';
 import { boundsOf, folded, type SourceContext } from './sources.js';
 
@@ -162,11 +162,43 @@ export async function writeOwnWords(
   const [next] = likely;
   const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
   if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
+  return writeFrom('', schema, { writer, context });
+}
+
+/** Below this probability of an end behind the words of the request, the model goes on in its own. */
+const ENDS = 0.5;
+
+/**
+ * Goes on behind words of the request where the model would not end the text: `Berkeley, CA` of "Berkeley", if the schema
+ * wants city and state.
+ *
+ * @returns the whole text, which is then written; or undefined, with nothing written
+ */
+export async function writeOn(
+  said: string,
+  schema: JsonSchema,
+  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
+): Promise<{ text: string; probability: number } | undefined> {
+  const likely = await writer.likeliest(LIKELY, JSON.stringify(said).slice(0, -1));
+  const ends = likely.filter(({ text }) => text.startsWith('"')).reduce((sum, { probability }) => sum + probability, 0);
+  if (ends >= ENDS) return undefined;
+  return writeFrom(said, schema, { writer, context });
+}
+
+/** Goes on in the model's own words, if the whole is no part of the request. */
+async function writeFrom(
+  beginning: string,
+  schema: JsonSchema,
+  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
+): Promise<{ text: string; probability: number } | undefined> {
   const mark = writer.mark();
-  writer.force('"');
-  const { text, probability } = await writer.writeText(MAX_TOKENS);
-  const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
-  if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
+  writer.force(JSON.stringify(beginning).slice(0, -1));
+  const { text: own, probability } = await writer.writeText(MAX_TOKENS);
+  const text = beginning + own;
+  const isSaid = context.texts.some((said) => saysText({ text: said, letters: folded(said) }, text));
+  // Words of the request are not inflected.
+  const isWhole = beginning === '' || /^[^\p{L}\p{N}]/u.test(own);
+  if (own !== '' && isWhole && !isIdentifier(own) && !isSaid && boundsOf(schema)(text)) {
     writer.force('"');
     return { text, probability };
   }

@@ -1,7 +1,7 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
-import { createJsonWriter, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
+import { createJsonWriter, writeOn, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { spansOf } from '../../../../src/core/planning/decide/options.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
@@ -126,6 +126,19 @@ it.each([
     context: { texts: ['淇河'] },
   });
   expect(found && { text: found.text }).toEqual(expected);
+});
+
+it.each([
+  ['wants more', 'Berkeley, CA', 'Berkeley', 'Berkeley, CA'],
+  ['ends', 'Berkeley', 'Berkeley', undefined],
+  ['goes on with the request', 'Berkeley, California', 'Berkeley', undefined],
+  ['inflects the word', 'stations', 'station', undefined],
+  ['adds an identifier', 'Berkeley/94720', 'Berkeley', undefined],
+])('behind words of the request stands more where the model %s', async (_, own, said, text) => {
+  const writer = createJsonWriter(async () => byteReader(`"city": "${own}"}`));
+  writer.force('"city": ');
+  const context = { texts: ['a station in Berkeley, California'] };
+  expect((await writeOn(said, { type: 'string' }, { writer, context }))?.text).toBe(text);
 });
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
