@@ -5,6 +5,7 @@
 import { isObject, sameJson } from '../core/catalog/schema/json.js';
 import { type Root, referencesIn } from '../core/planning/references.js';
 import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
+import { spellHidden } from '../core/visible-text.js';
 
 /** Values from these sources were never stated explicitly. */
 const MARKED: ReadonlySet<SourceName> = new Set(['composed', 'unknown']);
@@ -71,5 +72,5 @@ export function differencesOf(before: unknown, after: unknown): ArgumentDifferen
 /** `request`, `step ${s1.code}`, `! unknown` */
 export function renderSource(argument: ArgumentSource): string {
   const words = [...(isMarked(argument) ? ['!'] : []), argument.source, ...(argument.references ?? [])];
-  return words.join(' ').replace(/[\p{Cc}\p{Cf}]/gu, '');
+  return spellHidden(words.join(' '));
 }

@@ -158,13 +158,14 @@ export function requireModule(place: string, path: string | undefined): void {
 }
 
 /** Warns of missing keys now rather than at the first failing call. */
-function openHttp({ http: options }: ConfigFile, logger: Pick<Logger, 'warn'>): Executor {
-  const http = createHttpExecutor(options);
-  for (const { origin, scheme, variable } of http.unsetSecrets()) {
+function openHttp({ http = {} }: ConfigFile, logger: Pick<Logger, 'warn'>): Executor {
+  const { servers: _, ...options } = http;
+  const executor = createHttpExecutor(options);
+  for (const { origin, scheme, variable } of executor.unsetSecrets()) {
     const facts = { variable, api: origin, scheme };
     logger.warn(facts, `the variable ${variable} is not set: calls of ${origin} that need "${scheme}" fail`);
   }
-  return http;
+  return executor;
 }
 
 /** Exported functions, and those of a default export, which may have any names. */

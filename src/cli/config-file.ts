@@ -123,7 +123,7 @@ const SECTIONS = {
   sandbox: async () =>
     (await import('../agents/sandbox/limits.js')).sandboxLimitsSchema.describe('Time-outs, rates and room of calls.'),
   http: async () =>
-    (await import('../agents/sandbox/executors/http/http.js')).httpExecutorOptionsSchema.describe('OpenAPI tools.'),
+    (await import('../agents/sandbox/executors/http/http.js')).httpSettingsSchema.describe('OpenAPI tools.'),
   index: async () =>
     (await import('../agents/index/kept-index.js')).indexSettingsSchema.describe('The index of tools.'),
   adaptation: async () =>

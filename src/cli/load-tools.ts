@@ -38,7 +38,7 @@ export function requireSources({ catalog }: Pick<ConfigFile, 'catalog'>): void {
 
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`, `cancelled` */
 export async function loadTools(
-  config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs'>,
+  config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs' | 'http'>,
   { stderr, logger, isLenient = false, signal }: LoadToolsParts,
 ): Promise<LoadedTools> {
   const { sources, isExample } = toolSourcesOf(config);
@@ -63,8 +63,9 @@ function renderProblems(loaded: LoadedCatalog): string {
 }
 
 /** How every command reads sources. */
-export function sourceOptions({ sourceTimeoutMs = DEFAULT_SOURCE_TIMEOUT_MS }: Pick<ConfigFile, 'sourceTimeoutMs'>) {
-  return { timeoutMs: sourceTimeoutMs, variable: readVariable };
+export function sourceOptions(config: Pick<ConfigFile, 'sourceTimeoutMs' | 'http'>) {
+  const { sourceTimeoutMs = DEFAULT_SOURCE_TIMEOUT_MS, http } = config;
+  return { timeoutMs: sourceTimeoutMs, variable: readVariable, baseUrls: http?.servers };
 }
 
 /** The example catalogue of the package: `src/cli` and `dist/cli` lie equally deep below its root. */

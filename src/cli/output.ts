@@ -3,7 +3,7 @@
  * and invisible characters are escaped as `\u{202e}`.
  */
 import pc from 'picocolors';
-import { HIDDEN, spelt } from '../core/visible-text.js';
+import { HIDDEN, spellHidden, spelt } from '../core/visible-text.js';
 
 /** Colours only on a terminal, even where a build machine asks for colours. */
 export const colours = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);
@@ -23,9 +23,7 @@ const OWN_COLOUR = String.raw`\u001b\[(?:1|2|22|31|32|33|36|39)m`;
 const HIDDEN_IN_TEXT = new RegExp(`${OWN_COLOUR}|(?![\\n\\t])[${HIDDEN}]`, 'gu');
 
 /** One value within a line: escapes line breaks and colours too. */
-export function printableLine(text: string): string {
-  return text.replace(HIDDEN_IN_LINE, spelt);
-}
+export const printableLine = spellHidden;
 
 /** A whole text, which keeps line breaks and Winnow's own colours. */
 export function printable(text: string): string {

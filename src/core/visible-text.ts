@@ -4,16 +4,23 @@
  */
 
 /**
- * Invisible characters: controls, format characters, private and unassigned ones, lone surrogates, variation selectors, but
- * no line breaks and tabs. Joiners inside words and emoji stay, since Persian, Hindi and emoji of families need them.
+ * Class of a regular expression for what nobody sees: controls, format characters, private and unassigned ones, lone
+ * surrogates, line breaks, and all that Unicode has programs show nothing for, such as variation selectors and fillers.
  */
-const UNSEEN =
-  /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t])[\p{C}\p{Variation_Selector}]/gu;
+export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`;
+
+/** An emoji that is a plain sign without its selector. Digits are none. */
+const SIGN = String.raw`(?![\p{ASCII}\p{Emoji_Presentation}])\p{Emoji}`;
+const SELECTOR = String.raw`\uFE0F(?<=${SIGN}.|[\d#*].(?=\u20E3))`;
+/** Persian, Hindi and emoji of families need joiners. Between two characters of ASCII they would only hide. */
+const JOINER = String.raw`[\u200C\u200D](?<=(?:(?![${HIDDEN}])[\p{L}\p{M}\p{Emoji}]|${SIGN}\uFE0F).)(?<!\p{ASCII}.(?=\p{ASCII}))(?=(?![${HIDDEN}])[\p{L}\p{Emoji}])`;
+/** All of `HIDDEN` but line breaks, tabs, and what is needed: joiners inside words and emoji, and selectors that change a sign. */
+const UNSEEN = new RegExp(`(?<needed>${JOINER}|${SELECTOR})|(?![\\n\\t]|\\r\\n)[${HIDDEN}]`, 'gu');
 const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/gu;
 
 /** Removes invisible characters; lines end with "\n". */
 export function visibleText(text: string): string {
-  return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (_, joined: string | undefined) => joined ?? '');
+  return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (_, needed: string | undefined) => needed ?? '');
 }
 
 export function hidesText(text: string): boolean {
@@ -28,13 +35,15 @@ export function oneLine(text: string): string {
 
 /** A value as JSON on one line. Invisible characters are escaped, since a model may have to write them. */
 export function literal(value: unknown): string {
-  return (JSON.stringify(value) ?? 'null')
-    .replace(UNSEEN, (part, joined: string | undefined) => joined ?? spelt(part))
-    .replace(LINE_BREAK, spelt);
+  return (JSON.stringify(value) ?? 'null').replace(UNSEEN, (part, needed: string | undefined) => needed ?? spelt(part));
 }
 
-/** Class of a regular expression with the flag `v` or `u`: control characters, line breaks, invisible characters. */
-export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
+const EACH_HIDDEN = new RegExp(`[${HIDDEN}]`, 'gu');
+
+/** For who decides: each such character as its code, also joiners and selectors. */
+export function spellHidden(text: string): string {
+  return text.replace(EACH_HIDDEN, spelt);
+}
 
 /** Each character as an escape: `\u{202e}`. */
 export function spelt(text: string): string {

@@ -3,20 +3,23 @@ import * as lit from 'lit-html';
 
 /** @typedef {number | null | undefined} Value */
 
-/** Invisible characters and those that change the text direction, as in `visible-text.ts`. Joiners inside words are exempt, except behind a selector that is spelt itself. */
-const UNSEEN =
-  /(?<joined>(?<=\p{L}|(?!\p{Variation_Selector})\p{M}|\p{Emoji}\uFE0F?)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t]|\r\n)[\p{C}\p{Variation_Selector}]/gu;
+// As in `core/visible-text.ts`, which a page can't import: a test holds the two alike.
+const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`;
+const SIGN = String.raw`(?![\p{ASCII}\p{Emoji_Presentation}])\p{Emoji}`;
+const SELECTOR = String.raw`\uFE0F(?<=${SIGN}.|[\d#*].(?=\u20E3))`;
+const JOINER = String.raw`[\u200C\u200D](?<=(?:(?![${HIDDEN}])[\p{L}\p{M}\p{Emoji}]|${SIGN}\uFE0F).)(?<!\p{ASCII}.(?=\p{ASCII}))(?=(?![${HIDDEN}])[\p{L}\p{Emoji}])`;
+const UNSEEN = new RegExp(`(?<needed>${JOINER}|${SELECTOR})|(?![\\n\\t]|\\r\\n)[${HIDDEN}]`, 'gu');
 
 /** Shows each such character as its code, `\u{202e}`, so that readers see all of a text. @param {string} text */
 export const spellUnseen = (text) =>
-  text.replace(UNSEEN, (found, joined) => joined ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
+  text.replace(UNSEEN, (found, needed) => needed ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 
 /** A value as JSON to edit, with such characters escaped as in JSON. @param {unknown} value */
 export const formatJson = (value) =>
   JSON.stringify(value, null, 2).replace(
     UNSEEN,
-    (found, joined) =>
-      joined ??
+    (found, needed) =>
+      needed ??
       found
         .split('')
         .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

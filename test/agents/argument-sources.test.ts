@@ -58,7 +58,7 @@ it.each<[ArgumentSource, string]>([
   [{ source: 'step', references: ['${s1.a}', '${s2.b}'] }, 'step ${s1.a} ${s2.b}'],
   [{ source: 'composed' }, '! composed'],
   [{ source: 'unknown' }, '! unknown'],
-  [{ source: 'step', references: ["${s1['\u202ea\u0007']}"] }, "step ${s1['a']}"],
+  [{ source: 'step', references: ["${s1['\u202ea\u3164']}"] }, "step ${s1['\\u{202e}a\\u{3164}']}"],
 ])('the source %j reads "%s"', (source, text) => {
   expect(renderSource(source)).toBe(text);
 });

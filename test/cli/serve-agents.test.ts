@@ -2,9 +2,10 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { request } from 'undici';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
@@ -180,6 +181,48 @@ it('says that nothing lasts where no store is named, and refuses what it can not
     await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ code });
   }
   expect(process.listenerCount('SIGTERM')).toBe(0);
+});
+
+describe('the base URL of an API that the configuration names', () => {
+  const requests: string[] = [];
+  const api = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    response.writeHead(204).end();
+  });
+  beforeAll(() => new Promise<void>((listening) => void api.listen(0, '127.0.0.1', () => listening())));
+  afterAll(() => void api.close());
+
+  it('is what the approver sees, and a grant holds for no other', async () => {
+    const paths = { '/all': { delete: { operationId: 'deleteAll' } } };
+    const document = { openapi: '3.1.0', info: {}, servers: [{ url: 'https://documented.test' }], paths };
+    await writeFile(at('api.json'), JSON.stringify(document));
+    const base = `http://127.0.0.1:${Object(api.address()).port}`;
+    const open = (path: string) => {
+      const http = { privateAddresses: ['127.0.0.1'], servers: { [at('api.json')]: `${base}${path}` } };
+      return serve(...NO_MODEL, ...configured({ catalog: [at('api.json')], store: at('moved.db'), http }));
+    };
+    let server = await open('/old');
+    const { id } = await server.ask('POST /v1/sessions', {});
+    await server.ask(`POST /v1/sessions/${id}/enable`, { names: ['delete_all'] });
+    const call = () => server.ask(`POST /v1/sessions/${id}/call`, { tool: 'delete_all', arguments: {} });
+    const grant = async (asked: { approval?: string }) => {
+      const by = { by: { user: 'olga' }, grant: 'session' };
+      const operator = { 'x-winnow-user': 'olga', 'x-winnow-roles': 'operator' };
+      return (await server.ask(`POST /v1/approvals/${asked.approval}/grant`, by, operator)).approval.runs;
+    };
+    expect(await grant(await call())).toMatchObject({ where: `DELETE ${base}/old/all` });
+    process.emit('SIGHUP');
+    await server.logged('the catalogue was read anew');
+    expect(await call()).toMatchObject({ ok: true });
+    await server.stop();
+    server = await open('/new');
+    const asked = await call();
+    expect(asked).toMatchObject({ code: 'needs_approval' });
+    expect(await grant(asked)).toMatchObject({ where: `DELETE ${base}/new/all` });
+    expect(await call()).toMatchObject({ ok: true });
+    expect(requests).toEqual(['DELETE /old/all', 'DELETE /new/all']);
+    await server.stop();
+  });
 });
 
 /** A catalogue that changes while `winnow serve` answers: read anew when it is told to, kept where it is broken. */

@@ -19,9 +19,9 @@ import { isObject, listOf } from '../../core/catalog/schema/json.js';
 import { dereference } from '../../core/catalog/schema/paths.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
-import { oneLine } from '../../core/visible-text.js';
+import { oneLine, spellHidden } from '../../core/visible-text.js';
 import type { Asked } from './answering.js';
-import { canAskPerson, findOwnApproval, questionFor, settle, spellHidden } from './ask-person.js';
+import { canAskPerson, findOwnApproval, questionFor, settle } from './ask-person.js';
 import type { OwnAnswer } from './own-tool.js';
 import { formOf, type OpenCalls, type Step } from './server-questions.js';
 

@@ -7,7 +7,7 @@ import { renderReview } from '../../agents/approvals/render-review.js';
 import type { CallResult } from '../../agents/contracts.js';
 import type { Approval } from '../../agents/records.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
-import { HIDDEN, spelt } from '../../core/visible-text.js';
+import { spellHidden } from '../../core/visible-text.js';
 
 const OPEN = new Set(['needs_approval', 'approval_pending']);
 /** A longer question can't be read before deciding; another approver decides on it. */
@@ -96,11 +96,4 @@ function renderQuestion(approval: Approval): string {
   const { tool, arguments: given, reason } = approval;
   const question = `Allow ${tool} with ${JSON.stringify(given)}? ${reason}`;
   return [question, ...renderReview(approval)].map(spellHidden).join('\n');
-}
-
-const DECEPTIVE = new RegExp(`[${HIDDEN}\\p{Variation_Selector}]`, 'gu');
-
-/** Replaces characters that are invisible or change the direction of text by their codes. */
-export function spellHidden(line: string): string {
-  return line.replace(DECEPTIVE, spelt);
 }

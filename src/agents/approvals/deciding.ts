@@ -1,4 +1,5 @@
 /** Who may decide on an approval, and how. */
+import { HIDDEN } from '../../core/visible-text.js';
 import { type Caller, OPERATOR_ROLE } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';
 import type { ApprovalRecord } from '../store/store.js';
@@ -59,7 +60,7 @@ export function isApprover({ user, roles: own = [] }: Caller, approvers: Approve
   return user !== undefined && (users.includes(user) || own.some((role) => roles.includes(role)));
 }
 
-const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = new RegExp(`[${HIDDEN}]`, 'gu');
 
 /** Ignores case in any language, Unicode variants, width of spaces and invisible characters. */
 export function isSameIdentity(one: string, other: string): boolean {

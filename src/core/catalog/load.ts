@@ -3,10 +3,12 @@
  * load, it lists the changes and can keep what a failing source gave before.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { runInSlices } from '../in-slices.js';
 import { parseOptions, timerMs } from '../parse.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
+import { isObject } from './schema/json.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
@@ -26,6 +28,11 @@ export interface LoadLogger {
   warn(facts: object, message: string): void;
 }
 
+export const baseUrlsSchema = z
+  .record(z.string(), z.url())
+  .default({})
+  .describe('Origin of a tool (its document) -> base URL, if the document has none or to replace it.');
+
 export interface LoadOptions {
   /** Paths, URLs, prefixed forms (`openapi:FILE`) or parsed specs; their order is the order of the tools. */
   sources: readonly (string | SourceSpec)[];
@@ -44,6 +51,8 @@ export interface LoadOptions {
   variable?: ReadContext['variable'];
   /** Tokens for an MCP server that users authorize. Default: none, so its tools are not known. */
   tokensOf?: ReadContext['tokensOf'];
+  /** Origin of an OpenAPI tool (its document) -> base URL, if the document has none or to replace it. Default: none. */
+  baseUrls?: z.input<typeof baseUrlsSchema>;
   logger?: LoadLogger | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -79,7 +88,7 @@ export interface LoadedCatalog {
 /**
  * @throws WinnowError `source_failed` when no source could be read, or under `strict` when one could not;
  * `invalid_catalog` for clashing names, and under `strict` for invalid entries; `invalid_option` without a
- * source, and for a time-out beyond the range of timers; `cancelled`
+ * source, for a time-out beyond the range of timers, and for a base URL that is none; `cancelled`
  * @example
  * const { catalog, issues } = await loadCatalog({ sources: ['openapi.yaml', 'mcp.json'] });
  */
@@ -87,6 +96,7 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const { sources, previous, strict, signal, variable, tokensOf, logger } = options;
   if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
   const timeoutMs = parseOptions(timerMs.default(DEFAULT_SOURCE_TIMEOUT_MS), options.timeoutMs, 'timeoutMs');
+  const baseUrls = parseOptions(baseUrlsSchema, options.baseUrls, 'baseUrls');
   const context = { timeoutMs, signal, variable, tokensOf };
   const outcomes = (await Promise.all(sources.map((source) => loadSource(source, context)))).flat();
   throwIfCancelled(signal);
@@ -99,7 +109,7 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const merged = withoutTaken(given.map(({ parsed }) => parsed));
   const issues = [...given.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
-  const now = merged.placed.map(({ tool }) => tool);
+  const now = merged.placed.map(({ tool }) => withBaseUrl(tool, baseUrls));
   const { tools, changes } = keepUnchanged(now, previous?.catalog.tools ?? []);
   const rules = given.flatMap(({ parsed }) => parsed.rules);
   const name = [...new Set(given.map(({ spec, parsed }) => parsed.name ?? spec))].join(' + ');
@@ -139,6 +149,13 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
     const failure = error instanceof WinnowError ? error : sourceFailed(spec, problem, error);
     return [{ spec, failure: { source: spec, error: failure } }];
   }
+}
+
+/** In the tool itself, so that approvals show where its calls go, and are bound to it. */
+function withBaseUrl(tool: Tool, baseUrls: Readonly<Record<string, string>>): Tool {
+  const { metadata, origin } = tool;
+  if (!isObject(metadata.http) || !Object.hasOwn(baseUrls, origin)) return tool;
+  return { ...tool, metadata: { ...metadata, http: { ...metadata.http, server: baseUrls[origin] } } };
 }
 
 /** All that a failed source gave before; if only one of its servers failed, what that server gave. */

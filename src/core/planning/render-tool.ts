@@ -5,7 +5,7 @@ import { resolveReference } from '../catalog/schema/paths.js';
 import { shownDescription } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
-import { literal, oneLine } from '../visible-text.js';
+import { hidesText, literal, oneLine } from '../visible-text.js';
 
 /** Character limit for the type of the result, and of the arguments: a huge schema must leave room for other tools. */
 const MAX_RESULT = 2000;
@@ -149,7 +149,7 @@ function isBound(value: unknown): value is number {
 }
 
 export function renderKey(name: string): string {
-  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name);
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) && !hidesText(name) ? name : literal(name);
 }
 
 function wrap(type: string): string {

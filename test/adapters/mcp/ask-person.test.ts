@@ -62,8 +62,8 @@ describe('a call that needs an approval', () => {
 
   it('shows what is hidden, and asks nothing that is too long to read', async () => {
     const { ask, questions } = await start(() => ({ action: 'accept', content: {} }));
-    await ask('file_delete', { path: 'a\u202Etxt.exe\u200B' });
-    expect(questions[0]).toContain('"a\\u{202e}txt.exe\\u{200b}"');
+    await ask('file_delete', { path: 'a\u202Etxt.exe\u200B\u3164' });
+    expect(questions[0]).toContain('"a\\u{202e}txt.exe\\u{200b}\\u{3164}"');
     expect(await ask('file_delete', { path: 'x'.repeat(5_000) })).toMatchObject({ code: 'needs_approval' });
     expect(questions).toHaveLength(1);
   });

@@ -40,6 +40,31 @@ describe('a catalogue of several sources', () => {
     expect(result.changes).toEqual({ added: names(result), changed: [], removed: [] });
   });
 
+  it('writes the base URL of an API that it was given into its tools, and into no others', async () => {
+    const [http, baseUrl] = [{ method: 'GET', path: '/x', server: 'https://documented.test' }, 'https://real.test/v1'];
+    const tools = [entry('own', { metadata: { http } }), entry('a', { origin: 'moved' })];
+    const moved = entry('moved', { origin: 'moved', metadata: { http, note: 1 } });
+    const bare = entry('bare', { origin: 'moved', metadata: { http: { method: 'GET', path: '/y' } } });
+    const sources = [{ kind: 'tools' as const, name: 'constructor', tools: [...tools, moved, bare] }];
+    const before = await loadCatalog({ sources });
+    const { catalog, changes } = await loadCatalog({ sources, previous: before, baseUrls: { moved: baseUrl } });
+    expect(catalog.tools.map(({ metadata }) => metadata)).toEqual([
+      { http },
+      {},
+      { http: { ...http, server: baseUrl }, note: 1 },
+      { http: { method: 'GET', path: '/y', server: baseUrl } },
+    ]);
+    expect(changes.changed).toEqual(['moved', 'bare']);
+    expect(before.catalog.tools[2]?.metadata.http).toEqual(http);
+  });
+
+  it('is refused with a base URL that is none', async () => {
+    await expect(loadCatalog({ sources: ['fixtures/sources/skills'], baseUrls: { a: 'api' } })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('baseUrls.a'),
+    });
+  });
+
   it('takes tools that code has made', async () => {
     const { catalog } = await loadCatalog({ sources: [await write('a.json', [entry('a')])] });
     const path = await write('b.json', [entry('b')]);

@@ -1,5 +1,6 @@
 /** Looks into schemas: targets of `$ref`, the schema at a path, which values fit, and defaults. */
 import { oncePer } from '../../kept.js';
+import { visibleText } from '../../visible-text.js';
 import type { JsonSchema } from '../tool.js';
 import {
   childrenOf,
@@ -49,11 +50,8 @@ export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema
 }
 
 export function nameOfReference(reference: string): string {
-  return (
-    pointerParts(decoded(reference))
-      .at(-1)
-      ?.replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root'
-  );
+  const name = pointerParts(decoded(reference)).at(-1) ?? '';
+  return visibleText(name).replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root';
 }
 
 export function pointerParts(pointer: string): string[] {

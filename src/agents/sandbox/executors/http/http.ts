@@ -3,6 +3,7 @@
  * document's host only; arguments can't change that.
  */
 import { z } from 'zod';
+import { baseUrlsSchema } from '../../../../core/catalog/load.js';
 import type { Tool } from '../../../../core/catalog/tool.js';
 import { isNeverConnected } from '../../../../core/errors.js';
 import { parseOptions } from '../../../../core/parse.js';
@@ -22,10 +23,6 @@ export const httpExecutorOptionsSchema = z.strictObject({
     .array(originSchema)
     .default([])
     .describe('Other origins than those of the documents, to which read calls may be redirected.'),
-  servers: z
-    .record(z.string(), z.url())
-    .default({})
-    .describe('Origin of a tool (its document) -> base URL, if the document has none or to replace it.'),
   privateAddresses: z
     .array(z.string())
     .default([])
@@ -36,6 +33,9 @@ export const httpExecutorOptionsSchema = z.strictObject({
     .describe('Origin -> security scheme -> NAME of the environment variable with the secret.'),
 });
 export type HttpExecutorOptions = z.input<typeof httpExecutorOptionsSchema>;
+
+/** Of a configuration file. Its `servers` are for the catalogue: a tool alone says where its calls go. */
+export const httpSettingsSchema = httpExecutorOptionsSchema.extend({ servers: baseUrlsSchema });
 
 interface HttpExecutor extends Executor {
   /** Secrets missing in the environment, to report them before the first call. */
@@ -67,7 +67,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
     async run({ tool, arguments: given, signal, maxReadBytes: maxBytes }): Promise<Executed> {
       const target = readHttpTarget(tool);
       if (!target) return fail('not_runnable', `${tool.name} is no operation of an OpenAPI document.`);
-      const server = readServer(tool, target, options.servers);
+      const server = readServer(tool, target);
       if (!(server instanceof URL)) return server;
       const built = await buildRequest(target, server, given);
       if (!built.ok) {
@@ -100,11 +100,10 @@ function ofNetwork(error: unknown, server: URL, mask: Mask): CallFailure {
   return fail(isNeverConnected(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
 }
 
-function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<string, string>>): URL | CallFailure {
-  const configured = Object.hasOwn(servers, tool.origin) ? servers[tool.origin] : undefined;
-  const text = configured ?? target.server ?? '';
+function readServer(tool: Tool, { server: text = '' }: HttpTarget): URL | CallFailure {
   if (!URL.canParse(text) || /[{}]/u.test(text)) {
-    const advice = `give its base URL by the option servers, under "${tool.origin}"`;
+    const places = 'http.servers in the configuration file, baseUrls of loadCatalog';
+    const advice = `give its base URL under "${tool.origin}" (${places})`;
     return fail(
       'not_runnable',
       `The document of ${tool.name} names no whole server URL (${text || 'none'}): ${advice}.`,

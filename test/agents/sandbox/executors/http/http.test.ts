@@ -39,9 +39,19 @@ function call(
   options: HttpExecutorOptions = {},
   parts: HttpExecutorParts & { timeoutMs?: number } = {},
 ) {
+  return runTool(toolOf(name), input, { privateAddresses: ['127.0.0.1'], ...options }, parts);
+}
+
+function toolOf(name: string): Tool {
   const tool = api.tools.get(name);
   if (!tool) throw new Error(`no tool ${name} among ${[...api.tools.keys()].join(', ')}`);
-  return runTool(tool, input, { privateAddresses: ['127.0.0.1'], ...options }, parts);
+  return tool;
+}
+
+/** As in a catalogue that was loaded with this base URL. */
+function toolAt(server: string, name: string): Tool {
+  const tool = toolOf(name);
+  return { ...tool, metadata: { ...tool.metadata, http: { ...Object(tool.metadata.http), server } } };
 }
 
 function runTool(
@@ -107,22 +117,25 @@ describe('an operation of an OpenAPI document', () => {
   });
 
   it('of a server that is not there is unavailable', async () => {
-    const options = { servers: { [api.tools.get('answer')?.origin ?? '']: 'http://127.0.0.1:9' } };
-    expect(await call('answer', { what: 'x' }, options)).toMatchObject({ ok: false, code: 'tool_unavailable' });
+    const tool = toolAt('http://127.0.0.1:9', 'answer');
+    expect(await runTool(tool, { what: 'x' }, { privateAddresses: ['127.0.0.1'] })).toMatchObject({
+      ok: false,
+      code: 'tool_unavailable',
+    });
   });
 
   it('of a name that can not be resolved now is unavailable', async () => {
-    const options = { servers: { [api.tools.get('answer')?.origin ?? '']: 'http://pets.test' } };
+    const tool = toolAt('http://pets.test', 'answer');
     const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'EAI_AGAIN' }));
-    expect(await call('answer', { what: 'x' }, options, { resolve })).toMatchObject({ code: 'tool_unavailable' });
+    expect(await runTool(tool, { what: 'x' }, {}, { resolve })).toMatchObject({ code: 'tool_unavailable' });
   });
 
-  it('needs a whole server URL, from the document or the options', async () => {
+  it('needs a whole server URL, from the document or the catalogue', async () => {
     const http = { method: 'GET', path: '/x', server: '/api', parameters: {} };
     const tool = createTool('x', {}, undefined, { metadata: { http } });
     expect(await runTool(tool, {}, {})).toMatchObject({
       code: 'not_runnable',
-      reason: expect.stringContaining('option servers'),
+      reason: expect.stringContaining('http.servers'),
     });
   });
 });
@@ -244,8 +257,11 @@ describe('attacks by where a request goes', () => {
       return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1' }];
     };
     const named = api.base.replace('127.0.0.1', 'rebinding.test');
-    const options = { servers: { [api.tools.get('get_pet')?.origin ?? '']: named } };
-    expect(await call('get_pet', { id: '7' }, options, { resolve })).toMatchObject({ ok: true, output: { id: '7' } });
+    const options = { privateAddresses: ['127.0.0.1'] };
+    expect(await runTool(toolAt(named, 'get_pet'), { id: '7' }, options, { resolve })).toMatchObject({
+      ok: true,
+      output: { id: '7' },
+    });
     expect(asked).toBe(1);
     expect(api.requests[0]?.headers.host).toBe(named.replace('http://', ''));
   });
@@ -267,11 +283,13 @@ describe('attacks by where a request goes', () => {
     const resolve = async (name: string) => [{ address: addresses[name] ?? '0.0.0.0' }];
     const named = api.base.replace('127.0.0.1', 'api.test');
     const options = {
-      servers: { [api.tools.get('redirect')?.origin ?? '']: named },
+      privateAddresses: ['127.0.0.1'],
       hosts: ['http://partner.test'],
       secrets: { [named]: { key: 'WINNOW_TEST_KEY' } },
     };
-    expect(await call('redirect', { to: 'http://partner.test/x' }, options, { resolve })).toMatchObject({
+    expect(
+      await runTool(toolAt(named, 'redirect'), { to: 'http://partner.test/x' }, options, { resolve }),
+    ).toMatchObject({
       code: 'address_refused',
     });
   });
@@ -314,7 +332,7 @@ describe('the options of HTTP calls', () => {
     ['a host with a path', { hosts: ['https://example.com/a'] }, 'http.hosts.0'],
     ['a network that is none', { privateAddresses: ['local'] }, 'privateAddresses'],
     ['a secret for no origin', { secrets: { petstore: { key: 'A' } } }, 'http.secrets'],
-    ['a server that is no URL', { servers: { a: 'api' } }, 'http.servers.a'],
+    ['a base URL beside that of the tool', { servers: { a: 'https://example.com' } }, 'servers'],
   ])('are refused with the name of what is wrong: %s', (_, options, name) => {
     expect(() => createHttpExecutor(Object(options))).toThrow(name);
   });
