@@ -238,6 +238,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       router,
       sandbox,
       catalog,
+      policy: policy.current,
       store: store.planRuns,
       kept: keptPlans,
       planner: replanner,

@@ -11,7 +11,7 @@ import type { PolicySource } from './policy/policy-file.js';
 import type { QuotasInput, RetentionInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
 import type { Prepared } from './sandbox/prepare-arguments.js';
-import type { SandboxCall } from './sandbox/sandbox.js';
+import type { DecidedCall, SandboxCall } from './sandbox/sandbox.js';
 import type { Store } from './store/sql/sql-store.js';
 
 /** A session as search and lists see it. They must not find, count or hint at what is not allowed. */
@@ -29,6 +29,7 @@ export interface SessionContext {
 }
 
 export interface ExecuteRequest extends Readonly<SandboxCall> {
+  readonly decided: DecidedCall;
   /** A private copy of the arguments that the decision was about. */
   readonly arguments: Record<string, unknown>;
   readonly session: string;
@@ -50,7 +51,7 @@ export interface RouterParts {
   /** Narrow lists. Default: they are refused as not ready. */
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
   /**
-   * Checks arguments and fills in defaults exactly as `execute` does, so policy and approvals judge what really runs.
+   * Checks arguments and fills in defaults. `execute` gets exactly these, so policy and approvals judge what really runs.
    * `open` lists places whose values are not known yet, and so not checked.
    */
   prepare: (tool: Tool, given: unknown, open?: readonly OpenPlace[]) => PreparedArguments;

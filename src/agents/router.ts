@@ -229,13 +229,14 @@ export function createRouter(parts: RouterParts): Router {
       );
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
-      const { tool } = passed;
+      const { tool, decision, approval } = passed;
       // Exactly what was decided on runs, since no other code holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
       const { caller: _caller, sources: _sources, plan: _plan, ...listeners } = ask;
       const findRefusal = () => refusalOfNow(id, ask, passed);
-      const asked = { tool, arguments: { ...given }, user, session: id, ...listeners, findRefusal };
+      const decided = { risk: decision.risk, isApproved: approval !== undefined, findRefusal };
+      const asked = { tool, arguments: { ...given }, user, session: id, ...listeners, decided };
       const result = await runCall(parts.execute, asked);
       if (!result.ok && isBeforeTool(result.code)) await passed.giveBack();
       await ledger.writeResult(situation, passed, { result, milliseconds: performance.now() - began });

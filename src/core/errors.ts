@@ -125,9 +125,12 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
 const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*)$/u;
 const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
 
-/** Whether the request never reached the server, so that a retry can repeat no effect. */
-export function isNeverConnected(code: string): boolean {
-  return UNREACHED.test(code) || isUntrusted(code);
+/**
+ * Whether the request never reached the server, so that a retry can repeat no effect.
+ * @param syscall of the error, where it has one: a host may also become unreachable in the middle of an exchange
+ */
+export function isNeverConnected(code: string, syscall?: unknown): boolean {
+  return syscall !== 'read' && syscall !== 'write' && (UNREACHED.test(code) || isUntrusted(code));
 }
 
 export function isUntrusted(code: string): boolean {

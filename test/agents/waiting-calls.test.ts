@@ -1,8 +1,11 @@
-/** A call that waited for its place is decided again before it runs: in a router over a sandbox with one place. */
+/** From the decision to the tool: what waited is decided again, and one grant is one call. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { PolicyInput } from '../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../src/agents/sandbox/executors/functions.js';
+import { createHttpExecutor } from '../../src/agents/sandbox/executors/http/http.js';
 import { createSandbox } from '../../src/agents/sandbox/sandbox.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool } from '../../src/core/catalog/tool.js';
@@ -11,7 +14,7 @@ import { setUp, TOOLS } from './setup.js';
 
 const BOB = { user: 'bob', roles: ['operator'] };
 
-/** One call of `ask_user` holds the place until it is let go; `deploy` or `file_read` waits behind it. */
+/** In a sandbox with one place: one call of `ask_user` holds the place until it is let go; `deploy` or `file_read` waits behind it. */
 async function startWaiting(tool: 'deploy' | 'file_read', enabling: { ephemeral?: boolean } = {}) {
   let letGo: () => void = () => {};
   const ran: string[] = [];
@@ -93,4 +96,65 @@ it('a call that waited does not run when its tool is another one by then', async
   const given = await startWaiting('file_read');
   given.setTools(TOOLS.map((tool) => (tool.name === 'file_read' ? createTool('file_read', {}) : tool)));
   expect(await given.end()).toEqual(['not_allowed']);
+});
+
+describe('an approved call of an HTTP API', () => {
+  const opened: Server[] = [];
+  afterEach(() => {
+    for (const server of opened.splice(0)) server.close().closeAllConnections();
+  });
+
+  async function startPaying(status: number) {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      requests += 1;
+      response.writeHead(status).end();
+    });
+    opened.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = Object(server.address());
+    const http = { method: 'POST', path: '/pay', server: `http://127.0.0.1:${port}`, parameters: {} };
+    const sandbox = createSandbox({ executors: [createHttpExecutor({ privateAddresses: ['127.0.0.1'] })] });
+    const pay = createTool('pay', {}, undefined, { risk: 'low', metadata: { http } });
+    const policy: PolicyInput = { rules: [{ name: 'ask', match: { tool: 'pay' }, decision: 'needs_approval' }] };
+    const { router } = await setUp({ tools: [pay], policy, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    await router.enable(id, { names: ['pay'] });
+    const call = () => router.call(id, { tool: 'pay' });
+    const asked = Object(await call());
+    await router.approvals.grant(asked.approval, { by: BOB });
+    const state = async () => (await router.approvals.get(asked.approval))?.state;
+    return { server, call, state, requests: () => requests };
+  }
+
+  it.each([429, 502, 503])('uses its grant up, though the server says that it did nothing: %s', async (status) => {
+    const { call, state, requests } = await startPaying(status);
+    expect(await call()).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect(await state()).toBe('used');
+    expect(await call()).toMatchObject({ ok: false, code: 'needs_approval' });
+    expect(requests()).toBe(1);
+  });
+
+  it('gets its grant back where nothing was sent', async () => {
+    const { server, call, state } = await startPaying(200);
+    server.close();
+    await once(server, 'close');
+    expect(await call()).toMatchObject({ ok: false, code: 'tool_unavailable' });
+    expect(await state()).toBe('granted');
+  });
+});
+
+it('a call runs as it was decided: with its own risk, and with the approval that it used', async () => {
+  const policy: PolicyInput = { argumentRisks: [{ match: { tool: 'file_read' }, risk: 'medium' }] };
+  const { router, runs } = await setUp({ policy });
+  const { id } = await router.createSession({ user: 'ann' });
+  await router.enable(id, { names: ['file_read', 'deploy'] });
+  await router.call(id, { tool: 'file_read', arguments: { path: 'a' } });
+  const asked = Object(await router.call(id, { tool: 'deploy' }));
+  await router.approvals.grant(asked.approval, { by: BOB });
+  await router.call(id, { tool: 'deploy' });
+  expect(runs.map(({ decided }) => decided)).toMatchObject([
+    { risk: 'medium', isApproved: false },
+    { risk: 'high', isApproved: true },
+  ]);
 });

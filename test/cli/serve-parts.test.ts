@@ -231,6 +231,7 @@ const call: ExecutorCall = {
   signal: new AbortController().signal,
   maxReadBytes: 1,
   repeatable: false,
+  findRefusal: async () => undefined,
 };
 
 function makeExecutor(output: string) {

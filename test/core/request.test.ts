@@ -118,6 +118,7 @@ it.each([
   ['', false, false],
 ])('after %s, that there was no connection is %s', (code, isNever, isCertificate) => {
   expect([isNeverConnected(code), isUntrusted(code)]).toEqual([isNever, isCertificate]);
+  expect([isNeverConnected(code, 'connect'), isNeverConnected(code, 'read')]).toEqual([isNever, false]);
 });
 
 const never = new Promise<never>(() => {});

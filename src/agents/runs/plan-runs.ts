@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope } from '../../core/catalog/scope.js';
+import type { Risk, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { nearHint } from '../../core/nearest-name.js';
 import type { Planner } from '../../core/planner.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
+import type { Policy } from '../policy/policy.js';
 import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -92,6 +94,7 @@ interface PlanRunParts {
   kept?: Pick<KeptPlans, 'get'> | undefined;
   sandbox: Sandbox;
   catalog: () => Catalog;
+  policy: () => Policy;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
   /** Total size of the results that one run keeps, in bytes. */
@@ -110,12 +113,16 @@ export type PlanRuns = ReturnType<typeof createPlanRuns>;
 
 /** Each method throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
 export function createPlanRuns(parts: PlanRunParts) {
-  const { router, sandbox, catalog, store, planner, kept, maxBytes, clock } = parts;
+  const { router, sandbox, catalog, policy, store, planner, kept, maxBytes, clock } = parts;
   const running = new Map<string, Running>();
 
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
-    const { isRepeatable, secretsOf } = createToolRunner(sandbox, tools);
+    const { secretsOf } = createToolRunner(sandbox, tools);
+    const isRepeatable = (name: string) => {
+      const tool = tools.get(name);
+      return tool !== undefined && sandbox.isRepeatable(tool, highestRisk(policy(), tool));
+    };
     const run = createGatedRunner({ router, session, caller });
     return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent, clock };
   }
@@ -246,6 +253,13 @@ export function createPlanRuns(parts: PlanRunParts) {
       throw error;
     }
   }
+}
+
+/** Of any call of the tool. One that a rule may ask an approval for counts as high: the next call would need another. */
+function highestRisk(policy: Policy, tool: Tool): Risk {
+  const { reachableRisks, rules } = policy.of(tool);
+  if (rules.some(({ decision }) => decision === 'needs_approval')) return 'high';
+  return reachableRisks.at(-1) ?? tool.risk;
 }
 
 function unknownRun(id: string): WinnowError {

@@ -1,4 +1,4 @@
-/** Given arguments -> arguments for the tool: a plain copy, defaults filled in, validated. */
+/** Given arguments -> arguments for the tool: a plain copy, defaults filled in once, validated. */
 
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
@@ -13,8 +13,36 @@ export interface Prepared {
   readonly notes: readonly string[];
 }
 
-/** @param open places whose values are unknown, and so not checked. Default: none */
+/**
+ * The arguments as the tool gets them. What comes out stays as it is when it is prepared again.
+ * @param open places whose values are unknown, and so not checked. Default: none
+ */
 export function prepareArguments(tool: Tool, given: unknown, open: readonly OpenPlace[] = []): Prepared | CallFailure {
+  const read = readArguments(tool, given);
+  if (!read.ok) return read;
+  const filled = fillDefaults(tool.inputSchema, read.arguments);
+  if (filled === undefined) return refuse(tool, ['(arguments): the schema has too many defaults for them: give less']);
+  const whole = readArguments(tool, filled);
+  if (!whole.ok) return whole;
+  const check = validatorFor(tool);
+  const result = check(whole.arguments, open);
+  if (result.ok) return { ...whole, notes: read.notes };
+  // Many generated schemas have invalid defaults, such as a number for a string.
+  if (!check(read.arguments, open).ok) return refuse(tool, result.issues);
+  const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
+  return { ...read, notes: [...read.notes, note] };
+}
+
+/** Arguments that somebody has decided on: checked only, since what runs must be what was approved. */
+export function checkArguments(tool: Tool, decided: unknown): Prepared | CallFailure {
+  const read = readArguments(tool, decided);
+  if (!read.ok) return read;
+  const result = validatorFor(tool)(read.arguments);
+  return result.ok ? read : refuse(tool, result.issues);
+}
+
+/** A plain copy, within bounds. */
+function readArguments(tool: Tool, given: unknown): Prepared | CallFailure {
   const problem = findProblem(given);
   if (problem !== undefined) return refuse(tool, [problem]);
   const copy = toJson(given);
@@ -22,15 +50,7 @@ export function prepareArguments(tool: Tool, given: unknown, open: readonly Open
   const bytes = Buffer.byteLength(copy.text);
   if (bytes > MOST_BYTES) return refuse(tool, [`(arguments): have ${bytes} bytes, more than ${MOST_BYTES}: give less`]);
   if (!isObject(copy.value)) return refuse(tool, ['(arguments): must be object']);
-  const check = validatorFor(tool);
-  const filled = fillDefaults(tool.inputSchema, copy.value);
-  if (filled === undefined) return refuse(tool, ['(arguments): the schema has too many defaults for them: give less']);
-  const result = check(filled, open);
-  if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };
-  // Many generated schemas have invalid defaults, such as a number for a string.
-  if (!check(copy.value, open).ok) return refuse(tool, result.issues);
-  const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
-  return { ok: true, arguments: copy.value, notes: [...copy.notes, note] };
+  return { ok: true, arguments: copy.value, notes: copy.notes };
 }
 
 function refuse(tool: Tool, issues: readonly string[]): CallFailure {

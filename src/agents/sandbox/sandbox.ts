@@ -1,5 +1,5 @@
 /** The path of a call, in order: arguments, rates, admission, the tool within its time-out, the result. */
-import type { Tool } from '../../core/catalog/tool.js';
+import type { Risk, Tool } from '../../core/catalog/tool.js';
 import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';
 import type { CallListeners } from '../hearing.js';
@@ -10,7 +10,7 @@ import { type CallFailure, describeThrown, type FailureCode, fail } from './fail
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { limitListeners } from './limit-listeners.js';
 import { checkLimits, type Rate, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
-import { prepareArguments } from './prepare-arguments.js';
+import { checkArguments, prepareArguments } from './prepare-arguments.js';
 import { runWithin } from './run-within.js';
 
 export interface SandboxParts {
@@ -29,8 +29,18 @@ export interface SandboxCall extends CallListeners {
   user?: string | undefined;
   session?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Called again after the call has waited: a refusal ends it before the tool runs. Default: no check. */
-  findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
+  /** Default: nobody has decided, so the defaults of the schema are filled in, and the tool's own risk counts. */
+  decided?: DecidedCall | undefined;
+}
+
+/** What a gate has decided on a call, whose arguments then run as they are. */
+export interface DecidedCall {
+  /** Of the call with its arguments. */
+  readonly risk: Risk;
+  /** The call has used an approval, so it is sent once at most. */
+  readonly isApproved: boolean;
+  /** Asked again where the call has waited, before it runs or is sent: a refusal ends it. */
+  findRefusal(): Promise<CallFailure | undefined>;
 }
 
 export interface Sandbox {
@@ -38,8 +48,8 @@ export interface Sandbox {
   run(call: SandboxCall): Promise<CallResult>;
   /** The arguments as `run` would pass them to the tool, for a gate that must judge what really runs. */
   prepare: typeof prepareArguments;
-  /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
-  isRepeatable(tool: Tool): boolean;
+  /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. @param risk default: the tool's */
+  isRepeatable(tool: Tool, risk?: Risk): boolean;
   /** Why calls of the tool fail for everybody now. Undefined: they are tried. */
   whyDown(tool: Tool): string | undefined;
   /** Health of the servers that were called. */
@@ -64,11 +74,11 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const admission = createAdmission(limits);
   const rates = parts.rates ?? createRateLimiter();
   const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
-  const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
+  const isRepeatable = (tool: Tool, risk = tool.risk) => risk === 'low' || limits.of(tool).idempotent;
 
   async function run(call: SandboxCall, onBegin: () => void): Promise<CallResult> {
     const startedAt = performance.now();
-    const { tool } = call;
+    const { tool, decided } = call;
     const executor = executorOf(tool);
     if (!executor)
       return fail(
@@ -76,14 +86,18 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         `No executor can run ${tool.name}, whose toolType is ${tool.toolType}. Functions run builtin tools alone: give them by toolsModule in winnow.yaml.`,
       );
     const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
-    const prepared = prepareArguments(tool, call.arguments);
+    const prepared = (decided ? checkArguments : prepareArguments)(tool, call.arguments);
     if (!prepared.ok) return prepared;
     const limited = await takeRates(call, toolLimits);
     if (limited) return limited;
     const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
     if (!place.ok) return place;
-    const refusal = place.hasWaited ? await findRefusal(call, place.leave) : undefined;
-    if (refusal) return refusal;
+    const findRefusal = () => refusalOf(call);
+    const refusal = place.hasWaited ? await findRefusal() : undefined;
+    if (refusal) {
+      place.leave();
+      return refusal;
+    }
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
     onBegin();
@@ -95,7 +109,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         session: call.session,
         signal,
         maxReadBytes: maxOutputBytes * READ_FACTOR,
-        repeatable: isRepeatable(tool),
+        repeatable: !decided?.isApproved && isRepeatable(tool, decided?.risk),
+        findRefusal,
         ...limitListeners(call, { prolong, timeoutMs }),
       }),
     );
@@ -109,18 +124,6 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       notes: [...prepared.notes, ...finished.notes],
       milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
     };
-  }
-
-  /** Releases the place if the call is refused or the check fails. */
-  async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
-    try {
-      const refusal = await call.findRefusal?.();
-      if (refusal) leave();
-      return refusal;
-    } catch (error) {
-      leave();
-      throw error;
-    }
   }
 
   /** Before the queue, so that a user over their rate does not fill it for others. */
@@ -164,6 +167,15 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
     },
   };
+}
+
+/** Never throws: a call that can't be decided again is not made. */
+async function refusalOf({ tool, decided }: SandboxCall): Promise<CallFailure | undefined> {
+  try {
+    return await decided?.findRefusal();
+  } catch (thrown) {
+    return fail('not_started', `The call of ${tool.name} can't be decided: ${describeThrown(thrown)}`);
+  }
 }
 
 /** By the conventions of OpenTelemetry for GenAI. */

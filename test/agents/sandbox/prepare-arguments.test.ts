@@ -29,6 +29,19 @@ describe('defaults', () => {
     expect(prepareArguments(tool, input)).toMatchObject({ ok: true, arguments: expected });
   });
 
+  it('inside a default are there at once, so that nothing is added to arguments that were decided on', () => {
+    const options = { type: 'object', default: {}, properties: { force: { type: 'boolean', default: true } } };
+    const nested = createTool('remove', { properties: { path: { type: 'string' }, options } });
+    const first = prepareArguments(nested, { path: 'a' });
+    expect(first).toMatchObject({ arguments: { path: 'a', options: { force: true } } });
+    expect(prepareArguments(nested, first.ok && first.arguments)).toEqual(first);
+  });
+
+  it('count as parts of the arguments', () => {
+    const many = createTool('many', { properties: { list: { default: Array.from({ length: 20_001 }, () => 1) } } });
+    expect(prepareArguments(many, {})).toMatchObject({ issues: [expect.stringContaining('more than 20000 parts')] });
+  });
+
   it('are never shared between two calls', () => {
     const [one, other] = [prepareArguments(tool, {}), prepareArguments(tool, {})];
     if (!one.ok || !other.ok) throw new Error('not prepared');

@@ -41,6 +41,15 @@ describe('a call in the sandbox', () => {
     expect(callResultSchema.parse(result)).toEqual(result);
   });
 
+  it('that was decided on gets exactly the arguments of the decision, which are only checked', async () => {
+    const sandbox = createSandbox({ executors: [createFunctionExecutor({ search: (input) => ({ got: input }) })] });
+    const decided = { risk: 'low', isApproved: false, findRefusal: async () => undefined } as const;
+    const call = (given: unknown) => sandbox.run({ tool: createTool('search', QUERY), arguments: given, decided });
+    expect(Object(await call({ query: 'a' })).output).toEqual({ got: { query: 'a' } });
+    expect(await call({ query: 7 })).toMatchObject({ code: 'invalid_arguments' });
+    expect(await call(JSON.parse('{"query": "a", "__proto__": {}}'))).toMatchObject({ code: 'invalid_arguments' });
+  });
+
   it.each([
     ['a missing one', {}, 'query: is required'],
     ['one of another type', { query: 7 }, 'query: must be string, not number'],

@@ -17,8 +17,13 @@ export interface ExecutorCall extends CallListeners {
   readonly signal: AbortSignal;
   /** Results above this many bytes need not be read completely. */
   readonly maxReadBytes: number;
-  /** Whether the call may be repeated if the connection breaks during it. */
+  /**
+   * Whether the call may be repeated if the connection breaks during it. False: once a server has answered, it is not sent
+   * again, and no word of the server means that the tool has not run.
+   */
   readonly repeatable: boolean;
+  /** Asked right before the call is sent, where the executor waits for anything first: a refusal ends the call. */
+  findRefusal(): Promise<CallFailure | undefined>;
 }
 
 export interface ExecutedWell {

@@ -29,7 +29,7 @@ type Reached = { ok: true; session: McpSession } | CallFailure;
 
 interface Use {
   readonly signal: AbortSignal;
-  /** Whether the work may be repeated if the connection breaks during it. */
+  /** Whether the work may be repeated if the connection breaks during it, or on the server's word that it has not run. */
   readonly repeatable: boolean;
   readonly user?: string | undefined;
 }
@@ -37,11 +37,11 @@ interface Use {
 export interface McpLifecycle {
   /**
    * Runs `work` on the connection, and starts the server if necessary. Repeats it once on a new connection if the
-   * server has not received it, or if the connection broke and the work is repeatable.
+   * server has not received it, or if the connection broke and the work is repeatable. Failures are passed on.
    */
   use<Answer extends { ok: true }>(
     use: Use,
-    work: (session: McpSession) => Promise<Answer | McpRefusal>,
+    work: (session: McpSession) => Promise<Answer | McpRefusal | CallFailure>,
   ): Promise<Answer | CallFailure>;
   /** Why it gets no calls now. Undefined: it runs, or would be started. */
   whyDown(): string | undefined;
@@ -165,12 +165,14 @@ export function createMcpLifecycle(name: string, server: McpServer, options: Mcp
           if (!reached.ok) return reached;
           const before = lastFailure;
           const answer = await work(reached.session);
+          if ('code' in answer) return answer;
+          const mayHaveRun = !repeatable && !answer.ok && answer.isAnswered === true;
           if (answer.ok || answer.kind === 'refused') lastFailure = undefined;
           else if (answer.kind !== 'unauthorized' && !signal.aborted) await drop(reached.session, whyLost(answer));
           else if (signal.reason?.name === 'TimeoutError') await noteSilence(reached.session, before);
           if (answer.ok) return answer;
-          const isAgain = answer.kind === 'not_sent' || (answer.kind === 'lost' && repeatable);
-          if (isSecond || !isAgain || signal.aborted) return toFailure(name, answer);
+          const isAgain = (answer.kind === 'not_sent' && !mayHaveRun) || (answer.kind === 'lost' && repeatable);
+          if (isSecond || !isAgain || signal.aborted) return toFailure(name, answer, mayHaveRun);
         }
       } finally {
         release();
@@ -194,13 +196,14 @@ function whyLost({ kind, status }: McpRefusal): string | undefined {
   return status === undefined ? 'broke off in the middle of a call' : `answered with HTTP ${status}`;
 }
 
-function toFailure(server: string, { kind, reason }: McpRefusal): CallFailure {
+function toFailure(server: string, { kind, reason }: McpRefusal, mayHaveRun: boolean): CallFailure {
   const who = `The MCP server "${server}"`;
+  const unavailable = mayHaveRun ? 'connection_lost' : 'tool_unavailable';
   switch (kind) {
     case 'not_sent':
-      return fail('tool_unavailable', `${who} can't be reached: ${reason}`);
+      return fail(unavailable, `${who} can't be reached: ${reason}`);
     case 'unauthorized':
-      return fail('tool_unavailable', `${who} can't be used: ${reason}`);
+      return fail(unavailable, `${who} can't be used: ${reason}`);
     case 'lost':
       return fail('connection_lost', `${who} broke off in the middle of the call: ${reason}`);
     case 'refused':

@@ -27,27 +27,32 @@ import {
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
-import { type HearNotification, rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
+import { type HearNotification, rawResultSchema, type Sending } from '../../../core/catalog/sources/mcp-transport.js';
 import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
+import { type CallFailure, fail } from '../failure.js';
 import type { ExecutorCall } from './executor.js';
 import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 /**
- * `not_sent`: the server has not received the call. `unauthorized`: it needs a token. `lost`: the connection broke
- * during the call. `refused`: it rejected the call.
+ * `not_sent`: the server has not received the call, or says so. `unauthorized`: it needs a token. `lost`: the connection
+ * broke during the call. `refused`: it rejected the call.
  */
 export interface McpRefusal {
   readonly ok: false;
   readonly kind: 'not_sent' | 'unauthorized' | 'lost' | 'refused';
   readonly reason: string;
+  /** The server has answered the call, so that it is its word alone that the call has not run. Default: false. */
+  readonly isAnswered?: boolean;
   /** The HTTP status, where there was one. */
   readonly status?: number | undefined;
 }
 
-export interface McpToolCall extends Pick<ExecutorCall, 'arguments' | 'user' | 'onProgress' | 'onLog'> {
+type CallOfExecutor = Pick<ExecutorCall, 'arguments' | 'user' | 'repeatable' | 'findRefusal' | 'onProgress' | 'onLog'>;
+
+export interface McpToolCall extends CallOfExecutor {
   readonly name: string;
   /** The tool's schema as the server sent it: some arguments may also have to be sent as headers. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -69,7 +74,8 @@ export interface McpSession {
   isOpen(): boolean;
   /** Notes a user of the connection who makes no tool call. */
   noteUser(user: string | undefined): void;
-  callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal>;
+  /** A refusal of `findRefusal` is returned as it is. */
+  callTool(call: McpToolCall): Promise<({ ok: true } & McpContent) | McpRefusal | CallFailure>;
   /** Ends the process, or closes the session. Idempotent. */
   close(): Promise<void>;
 }
@@ -83,7 +89,7 @@ interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const { hear, ask, noteUser, listen } = createNotifications();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
-  const { client, way, told, close } = await connect(server, { timeoutMs, ...known, hear, ask });
+  const { client, way, told, sendWith, close } = await connect(server, { timeoutMs, ...known, hear, ask });
   const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
@@ -99,9 +105,10 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
       isOpen = false;
       return close();
     },
-    async callTool({ name, arguments: input, inputSchema, signal, ...listener }) {
+    async callTool({ name, arguments: input, inputSchema, signal, repeatable, findRefusal, ...listener }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
       const listening = listen(listener);
+      let isAnswered = false;
       try {
         const logLevel = listener.onLog && way.era === 'modern' ? { [LOG_LEVEL_META_KEY]: 'info' } : {};
         const _meta = { progressToken: listening.token, ...logLevel };
@@ -109,18 +116,52 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
         const options = { signal, timeout: NO_TIMEOUT_MS, toolDefinition, allowInputRequired: true };
         let answers: Answers = {};
         for (let round = 0; round <= MOST_ROUNDS; round++) {
-          const answer = await client.callTool({ name, arguments: { ...input }, _meta, ...answers }, options);
+          const sending = createSending({ repeatable, findRefusal });
+          const params = { name, arguments: { ...input }, _meta, ...answers };
+          const answer = await sendWith(sending, () => client.callTool(params, options)).finally(() => {
+            isAnswered ||= sending.status !== undefined;
+          });
+          isAnswered = true;
           if (!isInputRequiredResult(answer)) return { ok: true, ...readContent(answer) };
           answers = await answerAll(answer, listener.onQuestion, signal);
         }
         return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };
       } catch (error) {
-        return refusalOf(error);
+        const end = error instanceof Stopped ? error.end : refusalOf(error);
+        if ('kind' in end) return { ...end, isAnswered };
+        // After an answer, the tool may have run.
+        return isAnswered ? fail('cancelled', `The call was stopped before its end: ${end.reason}`) : end;
       } finally {
         listening.stop();
       }
     },
   };
+}
+
+/** Thrown in place of sending a call. */
+class Stopped extends Error {
+  readonly end: McpRefusal | CallFailure;
+
+  constructor(end: McpRefusal | CallFailure) {
+    super(end.reason);
+    this.end = end;
+  }
+}
+
+function createSending({ repeatable, findRefusal }: Pick<McpToolCall, 'repeatable' | 'findRefusal'>): Sending {
+  const sending: Sending = {
+    async allow() {
+      const { status } = sending;
+      const isRefused = status !== undefined && (status < 300 || status > 399);
+      if (isRefused && !repeatable) {
+        const reason = `HTTP ${status}, and this call is not sent twice`;
+        throw new Stopped({ ok: false, kind: 'unauthorized', reason, status });
+      }
+      const refusal = await findRefusal();
+      if (refusal) throw new Stopped(refusal);
+    },
+  };
+  return sending;
 }
 
 /** Answers without content have no raw form. */
@@ -219,8 +260,8 @@ function readFailure(error: unknown, { reason: message, advice }: Told): McpRefu
     if (error.code === SdkErrorCode.NotConnected) return end('not_sent');
     return end(LOST.includes(error.code) ? 'lost' : 'refused');
   }
-  const { code } = Object(error instanceof Error ? error.cause : undefined);
-  const isUnsent = messageOf(error) === 'Not connected' || isNeverConnected(String(code));
+  const { code, syscall } = Object(error instanceof Error ? error.cause : undefined);
+  const isUnsent = messageOf(error) === 'Not connected' || isNeverConnected(String(code), syscall);
   return end(isUnsent ? 'not_sent' : 'lost');
 }
 

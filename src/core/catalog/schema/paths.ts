@@ -199,11 +199,13 @@ function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
 
 /** Limits visited properties plus added parts of defaults, since each element of a list may have them all. */
 const MOST_FILLING = 2 ** 18;
+/** Copying a default, and looking into it, takes longer than a property. */
+const COPY_STEPS = 8;
 
 /**
  * A copy of the value with the schema's defaults for missing fields, except defaults of `null`, which add nothing. As ajv's
- * `useDefaults`: in `properties`, `items` and `allOf`, not in conditional parts (`anyOf`, `if`). Each node fills a value
- * once. Undefined when that takes too many steps.
+ * `useDefaults`: in `properties`, `items` and `allOf`, also inside defaults, not in conditional parts (`anyOf`, `if`). Each
+ * node fills a value once, and a filled value gets no more defaults. Undefined when that takes too many steps.
  */
 export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
   let steps = 0;
@@ -220,13 +222,17 @@ export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
     for (const node of own)
       for (const [name, property] of Object.entries(objectOf(node.properties))) {
         steps += 1;
-        if (fields.has(name)) properties.set(name, [...(properties.get(name) ?? []), property]);
-        else if (isObject(property) && (property.default ?? null) !== null && steps <= MOST_FILLING) {
-          steps += weightOf(property.default);
-          fields.set(name, structuredClone(property.default));
-        }
+        const inner = properties.get(name) ?? [];
+        inner.push(property);
+        properties.set(name, inner);
+        if (fields.has(name) || !isObject(property) || (property.default ?? null) === null) continue;
+        if (steps > MOST_FILLING) break;
+        steps += COPY_STEPS + weightOf(property.default);
+        fields.set(name, structuredClone(property.default));
       }
-    for (const [name, inner] of properties) fields.set(name, fill(inner, fields.get(name), depth + 1));
+    // After all nodes, since a later one may have the default that an earlier one fills in.
+    for (const [name, inner] of properties)
+      if (fields.has(name)) fields.set(name, fill(inner, fields.get(name), depth + 1));
     return Object.fromEntries(fields);
   };
   const filled = fill([schema], value, 0);

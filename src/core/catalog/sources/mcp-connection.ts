@@ -20,7 +20,13 @@ import { orAborted } from '../../errors.js';
 import { NoToken } from './mcp-issuer.js';
 import { McpFailure, type McpServer, maskOf, type ServerTokens } from './mcp-server.js';
 import { createServerTokens } from './mcp-tokens.js';
-import { createMcpTransport, rawPageSchema, type TransportOptions, type Wire } from './mcp-transport.js';
+import {
+  createMcpTransport,
+  type McpTransport,
+  rawPageSchema,
+  type TransportOptions,
+  type Wire,
+} from './mcp-transport.js';
 import { reasonOf } from './source.js';
 
 /** A longer list counts as endless and is an error. */
@@ -116,12 +122,9 @@ export interface ConnectOptions extends Pick<TransportOptions, 'hear'> {
   readonly way?: Way | undefined;
 }
 
-interface Opened {
+interface Opened extends Omit<McpTransport, 'transport'> {
   readonly client: Client;
   readonly way: Way;
-  readonly lastWords: () => string;
-  /** Ends the process, or gives the session back. Idempotent, and throws nothing. */
-  close(): Promise<void>;
 }
 
 interface Connection extends Opened {
@@ -153,7 +156,7 @@ export async function connect(
   };
 
   async function open(one: Way): Promise<Opened> {
-    const opened = createMcpTransport(server, one.wire, { hear, tokens });
+    const { transport, ...opened } = createMcpTransport(server, one.wire, { hear, tokens });
     lastWords = opened.lastWords;
     const options = { versionNegotiation: negotiationOf(one), capabilities: CAPABILITIES };
     const client = new Client({ name: 'winnow', version: readVersion() }, options);
@@ -164,7 +167,7 @@ export async function connect(
     };
     try {
       // A process that does not read its input, or a hanging connection, must end with the signal.
-      const connecting = client.connect(opened.transport, { signal: patience, timeout: NO_TIMEOUT_MS });
+      const connecting = client.connect(transport, { signal: patience, timeout: NO_TIMEOUT_MS });
       await orAborted(connecting, patience);
     } catch (error) {
       await opened.close();
@@ -176,7 +179,7 @@ export async function connect(
       });
     }
     const way: Way = { wire: one.wire, era: client.getProtocolEra() ?? 'legacy' };
-    return { client, way, lastWords: opened.lastWords, close: opened.close };
+    return { ...opened, client, way };
   }
 
   const opened = await open(way).catch((error: unknown) => {

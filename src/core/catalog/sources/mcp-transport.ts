@@ -1,4 +1,5 @@
 /** Transports to an MCP server, limited in size: a process, streamable HTTP, or the SSE from before 2025. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type AuthProvider,
   type JSONRPCMessage,
@@ -18,8 +19,18 @@ import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
-interface McpTransport {
+/** A call that is under way, as its transport sees it. */
+export interface Sending {
+  /** Asked each time right before it is sent, after the wait for a token. @throws to keep it from being sent */
+  allow(): Promise<void>;
+  /** The status of the last answer to it over HTTP. */
+  status?: number | undefined;
+}
+
+export interface McpTransport {
   readonly transport: Transport;
+  /** Runs the work, in which a call is sent. */
+  readonly sendWith: <Result>(sending: Sending, work: () => Promise<Result>) => Promise<Result>;
   /** The end of a process's stderr, without its keys. */
   lastWords(): string;
   /** Ends the process, or gives the session back. Idempotent, and throws nothing. */
@@ -55,8 +66,10 @@ export function createMcpTransport(
   { hear, tokens: authProvider }: TransportOptions,
 ): McpTransport {
   const reopening = createReopening();
-  const sending = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
-  const transport = 'url' in server ? createRemote(server, wire, sending) : createProcess(server);
+  const sendings = new AsyncLocalStorage<Sending | undefined>();
+  const options = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
+  const transport =
+    'url' in server ? createRemote(server, wire, { ...options, fetch: trackSending(sendings) }) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
   transport.onmessage = (message) => {
     if (!('method' in message)) reopening.reset();
@@ -66,10 +79,16 @@ export function createMcpTransport(
   const send: Transport['send'] = transport.send.bind(transport);
   let unread = 0;
   transport.send = async (...[message, options]: Parameters<Transport['send']>) => {
-    if ('method' in message) return send(message, options);
+    if ('method' in message && message.method === 'tools/call') {
+      if (wire === 'stdio') await sendings.getStore()?.allow();
+      return send(message, options);
+    }
+    // What is sent besides the call, such as its cancellation, is no part of it.
+    const sendOther = () => sendings.run(undefined, () => send(message, options));
+    if ('method' in message) return sendOther();
     unread += 1;
     if (unread > MOST_UNREAD_ANSWERS) void transport.close();
-    await send(message, options).finally(() => {
+    await sendOther().finally(() => {
       unread -= 1;
     });
   };
@@ -88,22 +107,37 @@ export function createMcpTransport(
     }
     await ending.get().catch(() => undefined);
   });
-  return { transport, lastWords, close: closing.get };
+  return { transport, sendWith: (sending, work) => sendings.run(sending, work), lastWords, close: closing.get };
+}
+
+/** The SDK sends a message again after a 401 and after a redirect, so calls are seen here. */
+function trackSending(sendings: AsyncLocalStorage<Sending | undefined>): typeof fetchBounded {
+  return async (address, init, bounds) => {
+    const sending = init.method === 'POST' ? sendings.getStore() : undefined;
+    await sending?.allow();
+    const response = await fetchBounded(address, init, bounds);
+    if (sending) sending.status = response.status;
+    return response;
+  };
 }
 
 type RemoteServer = Extract<McpServer, { url: string }>;
 
+interface RemoteOptions extends Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'> {
+  readonly fetch: typeof fetchBounded;
+}
+
 function createRemote(
   { url, headers }: RemoteServer,
   wire: Wire,
-  sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>,
+  { fetch, ...more }: RemoteOptions,
 ): SSEClientTransport | StreamableHTTPClientTransport {
   const options = {
-    ...sending,
+    ...more,
     requestInit: { headers: { ...headers } },
     // Closing lets callers that wait for an answer in a cut stream fail.
     fetch: (address: string | URL, init: RequestInit = {}) =>
-      fetchBounded(address, init, { onCutStream: () => void remote.close() }),
+      fetch(address, init, { onCutStream: () => void remote.close() }),
   };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'

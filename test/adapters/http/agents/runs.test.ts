@@ -1,5 +1,6 @@
 /** Runs of plans over HTTP as their user, another user and operators find them; and what stops one. */
 import { describe, expect, it } from 'vitest';
+import type { PolicyInput } from '../../../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
@@ -11,6 +12,8 @@ const BOB = { user: 'bob' };
 const OLGA = { user: 'olga', roles: 'operator' };
 const step = (id: string, tool: string, path?: string) => ({ id, tool, arguments: path === undefined ? {} : { path } });
 const READ = { goal: 'read', steps: [step('s1', 'file_read', 'a')] };
+/** Some calls of `file_read`, but not that of `READ`. */
+const MATCH = { tool: 'file_read', arguments: { path: 'b' } };
 const TIDY = { goal: 'tidy up', steps: [step('s1', 'file_list'), step('s2', 'file_delete', '${s1.path}')] };
 
 async function start(options: AgentServerOptions = {}) {
@@ -93,6 +96,28 @@ describe('runs of plans', () => {
       expect((await ask(`POST /v1/plans/runs/${one}/cancel`, {}, who)).status).toBe(404);
     }
     for (const who of [ANN, OLGA, undefined]) expect((await show(id, who)).status).toBe(200);
+  });
+
+  it.each<[string, PolicyInput, number]>([
+    ['is made again where it may have run', {}, 2],
+    ['is not, where the policy may raise its risk', { argumentRisks: [{ match: MATCH, risk: 'medium' }] }, 1],
+    [
+      'is not, where the policy may ask for an approval',
+      { rules: [{ name: 'ask', match: MATCH, decision: 'needs_approval' }] },
+      1,
+    ],
+  ])('a call of low risk %s', async (_, policy, times) => {
+    let calls = 0;
+    const hang = () => {
+      calls += 1;
+      return new Promise(() => undefined);
+    };
+    const executors = [createFunctionExecutor({ file_read: hang })];
+    const { ask } = await start({ policy, more: { executors, limits: { timeoutMs: 20 } } });
+    const { body: session } = await ask('POST /v1/sessions', {}, ANN);
+    await ask(`POST /v1/sessions/${session.id}/enable`, { names: ['file_read'] }, ANN);
+    const { body } = await ask('POST /v1/plans/run', { session: session.id, plan: READ, retries: 1 }, ANN);
+    expect([calls, body.steps.s1.failure.code]).toEqual([times, 'timeout']);
   });
 
   it('show secrets of arguments and results to nobody, also not to operators', async () => {

@@ -13,6 +13,7 @@ import type { AskPerson, ServerQuestion } from '../../../../src/agents/hearing.j
 import { createMcpExecutor, type McpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/offers.js';
+import { fail } from '../../../../src/agents/sandbox/failure.js';
 import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
 import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
@@ -86,6 +87,21 @@ describe.each(Object.entries(SERVERS))('a server of %s', (_, { script, wire, rev
       output: { action: 'decline' },
       notes: ['The MCP server "notes" asked, and was declined: no person can be asked on the way of this call.'],
     });
+  });
+
+  it('is decided on again each time it is sent, and may have run where it is refused after an answer', async () => {
+    let times = 0;
+    const findRefusal = async () => {
+      times += 1;
+      return times === 1 ? undefined : fail('not_started', 'It is denied by now.');
+    };
+    const decided = { risk: 'high', isApproved: true, findRefusal } as const;
+    const form = { mode: 'form', message: 'Which day?', requestedSchema: { type: 'object', properties: {} } };
+    const result = await call('ask', form, { decided, onQuestion: async () => ({ action: 'decline' }) });
+    // Before 2026-07-28, an answer to a question is no second call.
+    const refused = { code: 'cancelled', reason: 'The call was stopped before its end: It is denied by now.' };
+    expect(result).toMatchObject(revision < '2026' ? { ok: true } : refused);
+    expect(await call('pid', {}, { decided })).toMatchObject({ code: 'not_started' });
   });
 
   it('is spoken to in its newest revision', async () => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
-import { createSandbox, type Sandbox } from '../../../../src/agents/sandbox/sandbox.js';
+import { createSandbox, type DecidedCall, type Sandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import {
@@ -46,13 +46,15 @@ async function list(guarded: McpServer): Promise<string> {
   return read && 'entries' in read ? `${read.entries.length} tools` : String(Object(read).error.message);
 }
 
-function callerOf(guarded: McpServer) {
+function callerOf(guarded: McpServer, decided?: DecidedCall) {
   const executor = createMcpExecutor({ guarded }, { now: () => 0 });
   const sandbox: Sandbox = opened(createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } }));
   const mcp = { server: 'guarded', tool: 'nod' };
-  const tool = createTool('guarded__nod', {}, undefined, { toolType: 'mcp', metadata: { mcp } });
-  return { executor, call: async () => Object(await sandbox.run({ tool, arguments: {} })) };
+  const tool = createTool('guarded__nod', {}, undefined, { toolType: 'mcp', risk: 'low', metadata: { mcp } });
+  return { executor, call: async () => Object(await sandbox.run({ tool, arguments: {}, decided })) };
 }
+
+const APPROVED: DecidedCall = { risk: 'low', isApproved: true, findRefusal: async () => undefined };
 
 describe('an MCP server with oauth', () => {
   it('is listed and called with a token, which is fetched once for all calls', async () => {
@@ -88,6 +90,48 @@ describe('an MCP server with oauth', () => {
     issuer.tokens.clear();
     expect(await Promise.all([call(), call(), call()])).toMatchObject(Array(3).fill({ ok: true }));
     expect([issuer.asked.length, server.calls]).toEqual([2, 4]);
+  });
+
+  it.each(['', '/sse'])('gets an approved call once, also where it refuses the token: %s', async (path) => {
+    const { issuer, server, guarded } = await startBoth();
+    if (path === '/sse') server.describes = undefined;
+    const way = path === '' ? guarded : { ...guarded, url: `${server.origin}${path}`, type: 'sse' as const };
+    const { call } = callerOf(way, APPROVED);
+    expect(await call()).toMatchObject({ ok: true });
+    issuer.tokens.clear();
+    const before = server.seen.length;
+    const reason = 'The MCP server "guarded" can\'t be used: HTTP 401, and this call is not sent twice';
+    expect(await call()).toMatchObject({ code: 'connection_lost', reason });
+    expect([server.seen.length - before, server.calls]).toEqual([1, 1]);
+    // The new token is there.
+    expect(await call()).toMatchObject({ ok: true });
+  });
+
+  it('that refuses an approved call may have run it, whatever it says and whatever becomes of the token', async () => {
+    const { issuer, server, guarded } = await startBoth();
+    const { call } = callerOf(guarded, APPROVED);
+    await call();
+    for (const challenge of ['Bearer', 'Bearer error="insufficient_scope"']) {
+      Object.assign(server, { refuse: challenge === 'Bearer' ? 401 : 403, challenge });
+      expect(await call()).toMatchObject({ code: 'connection_lost' });
+    }
+    issuer.tokens.clear();
+    issuer.close();
+    expect(await call()).toMatchObject({ code: 'connection_lost' });
+  });
+
+  it('is sent no call that is refused while a token is fetched for it', async () => {
+    const { issuer, server, guarded } = await startBoth();
+    issuer.expiresIn = 0;
+    let asked = 0;
+    const refusal = { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open one.' } as const;
+    const findRefusal = async () => {
+      asked = issuer.asked.length;
+      return refusal;
+    };
+    const { call } = callerOf(guarded, { ...APPROVED, findRefusal });
+    expect(await call()).toEqual(refusal);
+    expect([asked, server.calls]).toEqual([issuer.asked.length, 0]);
   });
 
   it('gets no token that is over', async () => {

@@ -15,7 +15,12 @@ import {
   readMcpContent,
 } from '../../../../src/agents/sandbox/executors/mcp.js';
 import type { SandboxLimitsInput } from '../../../../src/agents/sandbox/limits.js';
-import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
+import {
+  createSandbox,
+  type DecidedCall,
+  type Sandbox,
+  type SandboxCall,
+} from '../../../../src/agents/sandbox/sandbox.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import type { Risk } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
@@ -62,7 +67,7 @@ function start(server: McpServer, timeoutMs = 20_000) {
   opened.push(sandbox);
 }
 
-interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'onQuestion' | 'user'> {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'onQuestion' | 'user' | 'decided'> {
   risk?: Risk;
   input?: object;
   /** Of a sandbox of its own, on the same server. */
@@ -280,6 +285,42 @@ describe('a tool of an MCP server', () => {
     expect((await events()).filter((line) => line === 'call die')).toHaveLength(3);
   });
 
+  const GO: DecidedCall = { risk: 'low', isApproved: false, findRefusal: async () => undefined };
+  it.each<[string, Risk, Partial<DecidedCall>, number]>([
+    ['twice, for a tool of high risk that is lowered', 'high', {}, 2],
+    ['once, for a tool of low risk that is raised', 'low', { risk: 'medium' }, 1],
+    ['once, for a tool of low risk that used an approval', 'low', { isApproved: true }, 1],
+  ])('is called %s, where its server dies', async (_, risk, decided, times) => {
+    start({ command: process.execPath, args: [SCRIPT, journal] });
+    expect(await call('die', { risk, decided: { ...GO, ...decided } })).toMatchObject({ code: 'connection_lost' });
+    expect((await events()).filter((line) => line === 'call die')).toHaveLength(times);
+  });
+
+  it('that used an approval is called once, though marked as one that may be repeated', async () => {
+    start({ command: process.execPath, args: [SCRIPT, journal] });
+    const limits = { tools: { die: { idempotent: true } } };
+    await call('die', { decided: { ...GO, risk: 'high', isApproved: true }, limits });
+    expect((await events()).filter((line) => line === 'call die')).toHaveLength(1);
+    await call('die', { decided: { ...GO, risk: 'high' }, limits });
+    expect((await events()).filter((line) => line === 'call die')).toHaveLength(3);
+  });
+
+  it('is decided again once its server has started, and is not sent where it is refused by then', async () => {
+    start({ command: process.execPath, args: [SCRIPT, journal] });
+    const refusal = { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open one.' } as const;
+    let seenThen: string[] = [];
+    const findRefusal = async () => {
+      seenThen = await events();
+      return refusal;
+    };
+    expect(await call('pid', { decided: { ...GO, findRefusal } })).toEqual(refusal);
+    expect(seenThen).toEqual(['start']);
+    const broken = { ...GO, findRefusal: () => Promise.reject(new Error('the store is away')) };
+    expect(await call('pid', { decided: broken })).toMatchObject({ code: 'not_started' });
+    expect(await call('empty')).toMatchObject({ ok: true });
+    expect(await events()).toEqual(['start', 'call empty']);
+  });
+
   it('works again after its server died: the next call starts it', async () => {
     const before = await call('pid');
     process.kill(Number(before.ok && before.output), 'SIGKILL');
@@ -409,7 +450,7 @@ describe('the life of a server that is called', () => {
 });
 
 describe('a tool of an MCP server on streamable HTTP', () => {
-  it('is called again on a new session when the server forgot the old one, and the session is given back', async () => {
+  it('of low risk is called again on a new session when the server forgot the old one, which is given back', async () => {
     const server = spawn(process.execPath, [SCRIPT, journal, 'http'], { stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       const line = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
@@ -417,8 +458,14 @@ describe('a tool of an MCP server on streamable HTTP', () => {
       start({ url: `${base}/mcp` });
       expect(await call('structured', { input: { a: 1 } })).toMatchObject({ output: { got: { a: 1 } } });
       await fetch(`${base}/forget`);
-      expect(await call('structured', { input: { a: 2 } })).toMatchObject({ output: { got: { a: 2 } } });
+      expect(await call('structured', { input: { a: 2 }, risk: 'low' })).toMatchObject({ output: { got: { a: 2 } } });
       expect((await events()).filter((event) => event === 'call structured')).toHaveLength(2);
+      await fetch(`${base}/forget`);
+      expect(await call('structured', { input: { a: 3 } })).toMatchObject({
+        code: 'connection_lost',
+        reason: 'The MCP server "notes" can\'t be reached: HTTP 404: no such session',
+      });
+      expect(await call('structured', { input: { a: 4 } })).toMatchObject({ output: { got: { a: 4 } } });
       await sandbox.close();
       expect(await events()).toContain('session closed');
     } finally {

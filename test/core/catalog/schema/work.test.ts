@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fillDefaults, fits } from '../../../../src/core/catalog/schema/paths.js';
 import { createSafePattern } from '../../../../src/core/catalog/schema/safe-pattern.js';
@@ -103,6 +104,54 @@ describe('defaults', () => {
     );
     const schema = { $ref: '#/$defs/d0', $defs: { ...$defs, d30: { properties: { a: { default: 1 } } } } };
     expect(fillDefaults(schema, {})).toEqual({ a: 1 });
+  });
+
+  it('that lack defaults of their own get them, too, from all nodes, and nothing is left for a second time', () => {
+    const inner = { properties: { deep: { default: {}, properties: { end: { default: 1 } } } } };
+    const schema = {
+      properties: { a: { default: {}, ...inner }, b: { default: [{}], items: inner }, c: { properties: { x: {} } } },
+      allOf: [{ properties: { c: inner } }, { properties: { c: { default: { given: 1 } } } }],
+    };
+    const deep = { deep: { end: 1 } };
+    expect(fillDefaults(schema, {})).toEqual({ a: deep, b: [deep], c: { given: 1, ...deep } });
+  });
+
+  const part = fc.constantFrom('a', 'b', 'c');
+  const { form } = fc.letrec<{ form: JsonSchema }>((tie) => ({
+    form: fc.oneof(
+      { maxDepth: 4, depthSize: 'small' },
+      fc.constant({ default: 1 }),
+      fc.record(
+        {
+          default: fc.constantFrom<unknown>({}, null, 1, [{}, { b: {} }], { a: {} }),
+          $ref: fc.constantFrom('#/nowhere', '#/properties/a', '#/properties/b/items'),
+          properties: fc.dictionary(part, tie('form'), { maxKeys: 3 }),
+          items: tie('form'),
+          allOf: fc.array(tie('form'), { maxLength: 2 }),
+        },
+        { requiredKeys: ['properties'] },
+      ),
+    ),
+  }));
+
+  it('are all filled in at once: a second time changes nothing', () => {
+    const value = fc.dictionary(part, fc.constantFrom<unknown>({}, 1, [{}], { a: {} }), { maxKeys: 2 });
+    fc.assert(
+      fc.property(form, value, (schema, given) => {
+        const filled = fillDefaults(schema, given);
+        if (filled !== undefined) expect(fillDefaults(schema, filled)).toEqual(filled);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('without end come to an end', () => {
+    const self = { $ref: '#', default: {} };
+    const chain = { properties: { next: self } };
+    const filled = fillDefaults(chain, {});
+    expect(JSON.stringify(filled).length).toBeLessThan(1_000);
+    expect(fillDefaults(chain, filled)).toEqual(filled);
+    expect(fillDefaults({ properties: { left: self, right: self } }, {})).toBeUndefined();
   });
 
   it('are not filled in where they would be too many', () => {

@@ -6,11 +6,12 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { type CallFailure, fail } from '../../failure.js';
+import { type CallFailure, describeThrown, fail } from '../../failure.js';
+import type { ExecutorCall } from '../executor.js';
 import type { Address, AddressGuard } from './address-guard.js';
 import type { HttpRequest } from './build-request.js';
 
-interface FollowOptions {
+interface FollowOptions extends Pick<ExecutorCall, 'findRefusal'> {
   readonly guard: AddressGuard;
   /** Origins (`https://host:port`) that are allowed besides that of the request. */
   readonly allowedOrigins: ReadonlySet<string>;
@@ -23,19 +24,25 @@ interface FollowOptions {
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** @throws what `sendRequest` throws */
+/** @throws what `sendRequest` throws, for the first request */
 export async function follow(
   request: HttpRequest,
   options: FollowOptions,
 ): Promise<{ ok: true; answer: HttpAnswer } | CallFailure> {
   const { origin } = request.url;
   let current = request;
+  const { guard, findRefusal, maxBytes, signal } = options;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const pinned = await options.guard.pin(current.url.hostname);
-    if (!pinned.ok) return pinned;
+    const pinned = await guard.pin(current.url.hostname);
+    if (!pinned.ok) return hops === 0 ? pinned : afterRedirect(pinned);
+    const refusal = hops === 0 ? await findRefusal() : undefined;
+    if (refusal) return refusal;
     const whole = current.url.origin === origin ? options.withCredentials(current) : current;
-    const { maxBytes, signal } = options;
-    const answer = await sendRequest(whole, { address: pinned.address, maxBytes, signal });
+    const answer = await sendRequest(whole, { address: pinned.address, maxBytes, signal }).catch((error: unknown) => {
+      if (hops === 0) throw error;
+      return fail('connection_lost', `No answer from ${current.url.origin}: ${describeThrown(error)}`);
+    });
+    if ('ok' in answer) return answer;
     const location = REDIRECTS.has(answer.status) ? answer.headers.location : undefined;
     if (location === undefined) return { ok: true, answer };
     const next = nextUrl(current, location, options.allowedOrigins);
@@ -43,6 +50,11 @@ export async function follow(
     current = withoutArgumentHeaders({ ...current, url: next }, current.url.origin);
   }
   return fail('redirect_refused', `The server sent the call on more than ${MAX_REDIRECTS} times.`);
+}
+
+/** A server has had the call by then, so it may have run. */
+function afterRedirect({ code, reason }: CallFailure): CallFailure {
+  return fail(code === 'address_refused' ? 'redirect_refused' : 'connection_lost', reason);
 }
 
 /** The next URL, or why there is none. Omits query and fragment, which may hold secrets of the server. */

@@ -10,7 +10,7 @@ import { parseOptions } from '../../../../core/parse.js';
 import { traceHeaders } from '../../../../core/spans.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../../limits.js';
-import { type Executed, type Executor, runnerOf } from '../executor.js';
+import { type Executed, type Executor, type ExecutorCall, runnerOf } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';
 import { buildRequest, type HttpTarget, readHttpTarget } from './build-request.js';
 import { findUnset, readCredentials, type UnsetSecret } from './credentials.js';
@@ -64,7 +64,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
     canRun: (tool) => runnerOf(tool) === 'http' && readHttpTarget(tool) !== undefined,
     unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
 
-    async run({ tool, arguments: given, signal, maxReadBytes: maxBytes }): Promise<Executed> {
+    async run({ tool, arguments: given, signal, maxReadBytes: maxBytes, repeatable, findRefusal }): Promise<Executed> {
       const target = readHttpTarget(tool);
       if (!target) return fail('not_runnable', `${tool.name} is no operation of an OpenAPI document.`);
       const server = readServer(tool, target);
@@ -83,9 +83,10 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
       };
       const { apply: withCredentials, mask } = credentials;
       try {
-        const followed = await follow(request, { guard, allowedOrigins, withCredentials, maxBytes, signal });
+        const options = { guard, allowedOrigins, withCredentials, maxBytes, signal, findRefusal };
+        const followed = await follow(request, options);
         if (!followed.ok) return { ...followed, reason: mask(followed.reason) };
-        return readAnswer(withMaskedHeaders(followed.answer, mask), { mask, maxBytes });
+        return readAnswer(withMaskedHeaders(followed.answer, mask), { mask, maxBytes, repeatable });
       } catch (error) {
         return ofNetwork(error, server, mask);
       }
@@ -94,10 +95,13 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
 }
 
 function ofNetwork(error: unknown, server: URL, mask: Mask): CallFailure {
-  const code = String(Object(error).code);
+  const { code, syscall } = Object(error);
   const reason = mask(`${server.origin}: ${describeThrown(error)}`);
   if (code === 'ERR_INVALID_CHAR') return fail('invalid_arguments', `A header can't be written: ${reason}`);
-  return fail(isNeverConnected(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
+  return fail(
+    isNeverConnected(String(code), syscall) ? 'tool_unavailable' : 'connection_lost',
+    `No answer from ${reason}`,
+  );
 }
 
 function readServer(tool: Tool, { server: text = '' }: HttpTarget): URL | CallFailure {
@@ -143,7 +147,7 @@ function withMaskedHeaders(answer: HttpAnswer, mask: Mask): HttpAnswer {
 
 type Mask = (text: string) => string;
 
-/** Statuses with which the server has not begun. */
+/** Statuses with which the server, or a gateway before it, says that it has not begun. */
 const BUSY = new Set([429, 503]);
 /** Statuses of a gateway, with which the effect is unknown. */
 const LOST = new Set([502, 504]);
@@ -151,9 +155,14 @@ const MAX_ERROR_CHARACTERS = 500;
 const TEXT = /^(?:text\/|application\/(?:xml|javascript|yaml|x-ndjson|.+\+(?:xml|yaml))\b)/iu;
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json\b/iu;
 
-function readAnswer(answer: HttpAnswer, { mask, maxBytes }: { mask: Mask; maxBytes: number }): Executed {
+interface Reading extends Pick<ExecutorCall, 'repeatable'> {
+  readonly mask: Mask;
+  readonly maxBytes: number;
+}
+
+function readAnswer(answer: HttpAnswer, { mask, maxBytes, repeatable }: Reading): Executed {
   if (answer.tooLarge) return fail('output_too_large', `The server sent more than ${maxBytes} bytes.`);
-  if (answer.status < 200 || answer.status > 299) return toFailure(answer, mask);
+  if (answer.status < 200 || answer.status > 299) return toFailure(answer, { mask, repeatable });
   if (answer.body.length === 0) return { ok: true, output: null };
   const type = answer.headers['content-type'] ?? '';
   if (JSON_TYPE.test(type)) return parseJson(mask(textOf(answer)));
@@ -171,14 +180,15 @@ function parseJson(text: string): Executed {
   }
 }
 
-function toFailure(answer: HttpAnswer, mask: Mask): CallFailure {
+function toFailure(answer: HttpAnswer, { mask, repeatable }: Omit<Reading, 'maxBytes'>): CallFailure {
   const { status, headers } = answer;
   const words = mask(textOf(answer)).trim().slice(0, MAX_ERROR_CHARACTERS);
   const said = words === '' ? '' : `: ${words}`;
   const seconds = /^\d{1,9}$/u.exec(headers['retry-after'] ?? '');
   const wait = seconds ? ` It asks to wait ${seconds} s.` : '';
   const reason = `The server answered with HTTP ${status}${said}.${wait}`;
-  if (BUSY.has(status)) return fail('tool_unavailable', reason);
+  // Where a second effect would do harm, the word of a server is not enough.
+  if (BUSY.has(status)) return fail(repeatable ? 'tool_unavailable' : 'connection_lost', reason);
   return fail(LOST.has(status) ? 'connection_lost' : 'tool_failed', reason);
 }
 

@@ -4,7 +4,7 @@ import {
   type HttpExecutorOptions,
   type HttpExecutorParts,
 } from '../../../../../src/agents/sandbox/executors/http/http.js';
-import { createSandbox } from '../../../../../src/agents/sandbox/sandbox.js';
+import { createSandbox, type DecidedCall } from '../../../../../src/agents/sandbox/sandbox.js';
 import type { Tool } from '../../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../../support/create-tool.js';
 import { type PetApi, startPetApi } from './pet-api.js';
@@ -33,12 +33,12 @@ const allSecrets = () => ({
   },
 });
 
-function call(
-  name: string,
-  input: object = {},
-  options: HttpExecutorOptions = {},
-  parts: HttpExecutorParts & { timeoutMs?: number } = {},
-) {
+interface CallParts extends HttpExecutorParts {
+  timeoutMs?: number;
+  decided?: DecidedCall;
+}
+
+function call(name: string, input: object = {}, options: HttpExecutorOptions = {}, parts: CallParts = {}) {
   return runTool(toolOf(name), input, { privateAddresses: ['127.0.0.1'], ...options }, parts);
 }
 
@@ -58,13 +58,13 @@ function runTool(
   tool: Tool,
   input: object,
   options: HttpExecutorOptions,
-  { timeoutMs = 20_000, ...parts }: HttpExecutorParts & { timeoutMs?: number } = {},
+  { timeoutMs = 20_000, decided, ...parts }: CallParts = {},
 ) {
   const sandbox = createSandbox({
     executors: [createHttpExecutor(options, parts)],
     limits: { timeoutMs, maxOutputBytes: 20_000 },
   });
-  return sandbox.run({ tool, arguments: input });
+  return sandbox.run({ tool, arguments: input, decided });
 }
 
 describe('an operation of an OpenAPI document', () => {
@@ -103,6 +103,26 @@ describe('an operation of an OpenAPI document', () => {
     ['reset', { ok: false, code: 'connection_lost' }],
   ])('may answer in any way: %s', async (what, expected) => {
     expect(await call('answer', { what })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['answer', { what: '429' }, 'connection_lost'],
+    ['answer', { what: '503' }, 'connection_lost'],
+    ['redirect', { to: 'http://127.0.0.1:9/' }, 'connection_lost'],
+    ['redirect', { to: 'http://gone.test/' }, 'connection_lost'],
+  ])('that used an approval may have run, whatever the server says: %s %j', async (name, input, code) => {
+    const options = { hosts: ['http://127.0.0.1:9', 'http://gone.test'], secrets: allSecrets() };
+    const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
+    const decided = { risk: 'low', isApproved: true, findRefusal: async () => undefined } as const;
+    expect(await call(name, input, options, { resolve, decided })).toMatchObject({ ok: false, code });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('is decided again once the address is known, and is not sent where it is refused by then', async () => {
+    const refusal = { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open one.' } as const;
+    const decided = { risk: 'low', isApproved: false, findRefusal: async () => refusal } as const;
+    expect(await call('answer', { what: 'text' }, {}, { decided })).toEqual(refusal);
+    expect(api.requests).toEqual([]);
   });
 
   it('is stopped at the time-out, and its connection is closed', async () => {
@@ -290,7 +310,8 @@ describe('attacks by where a request goes', () => {
     expect(
       await runTool(toolAt(named, 'redirect'), { to: 'http://partner.test/x' }, options, { resolve }),
     ).toMatchObject({
-      code: 'address_refused',
+      code: 'redirect_refused',
+      reason: expect.stringContaining('partner.test is not a public address'),
     });
   });
 
