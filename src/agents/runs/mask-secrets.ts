@@ -178,26 +178,75 @@ export function isMasked(value: unknown): boolean {
 export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * The plan with its secrets filled in again; nothing else may change.
+ * The plan with its secrets filled in again; nothing else may change, since people may have approved it.
  * @throws WinnowError `invalid_request` naming each argument that is no secret of the plan
  */
-export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
-  const isOpen = (value: unknown) =>
-    isMasked(value) || (typeof value === 'string' && findReferences(value, ROOTS).length > 0);
-  const argumentsOf = new Map(plan.steps.map((step) => [step.id, step.arguments]));
-  const issues = Object.entries(given).flatMap(([id, values]) =>
-    Object.keys(values)
-      .filter((name) => !isOpen(argumentsOf.get(id)?.[name]))
-      .map((name) => `arguments: ${id}.${name} is no secret that was left out; leave it out here`),
+export function fillIn(plan: ParsedPlan, given: GivenAgain, states: ReadonlyMap<string, StepState>): ParsedPlan {
+  const issues = Object.keys(given).flatMap((id) =>
+    plan.steps.some((step) => step.id === id) ? [] : [`arguments: the plan has no step ${id}`],
   );
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
-  const fill = (step: ParsedStep) => {
+  const isSecret = (step: ParsedStep) => (reference: Reference) => isSecretReference(reference, { plan, step, states });
+  const steps = plan.steps.map((step) => {
     const own = given[step.id] ?? {};
     const byPerson = Object.fromEntries(Object.keys(own).map((name) => [name, 'person' as const]));
     const from = step.from && { from: { ...step.from, ...byPerson } };
-    return { ...step, ...from, arguments: { ...step.arguments, ...own } };
-  };
-  return { ...plan, steps: plan.steps.map(fill) };
+    const place = { at: step.id, isSecret: isSecret(step), issues };
+    return { ...step, ...from, arguments: { ...Object(fillPlace(step.arguments, own, place)) } };
+  });
+  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  return { ...plan, steps };
+}
+
+interface FilledPlace {
+  readonly at: string;
+  readonly isSecret: (reference: Reference) => boolean;
+  readonly issues: string[];
+}
+
+/** Puts the given parts into what is known; where the plan has no secret, it adds an issue. */
+function fillPlace(known: unknown, given: unknown, place: FilledPlace): unknown {
+  if (isContainer(known) && isContainer(given) && Array.isArray(known) === Array.isArray(given)) {
+    const filled = Object.entries(given).map(([name, part]) => {
+      const own = Object.hasOwn(known, name) ? Reflect.get(known, name) : undefined;
+      return [name, fillPlace(own, part, { ...place, at: `${place.at}.${name}` })] as const;
+    });
+    return Array.isArray(known)
+      ? Object.assign([...known], Object.fromEntries(filled))
+      : { ...known, ...Object.fromEntries(filled) };
+  }
+  if (isDeepStrictEqual(known, given) || isFilled(known, given, place)) return given;
+  place.issues.push(`arguments: ${place.at} is no secret that was left out; leave it out here`);
+  return known;
+}
+
+/** Whether the text is the known one but for its secrets. */
+function isFilled(known: unknown, given: unknown, { isSecret }: FilledPlace): boolean {
+  if (typeof known !== 'string') return false;
+  const secret = findReferences(known, ROOTS).filter(isSecret);
+  const parts = secret.reduce((text, reference) => text.replace(reference.text, MASK), known).split(MASK);
+  if (parts.length === 1 || known === MASK || parts.every((part) => part === '')) return parts.length > 1;
+  if (typeof given !== 'string') return false;
+  const [first = '', ...others] = parts;
+  const last = others.pop() ?? '';
+  let at = first.length;
+  if (!given.startsWith(first) || !given.endsWith(last)) return false;
+  for (const part of others) {
+    const found = given.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= given.length - last.length;
+}
+
+/** Whether what the reference stands for was not kept. */
+function isSecretReference(
+  { step: root, path }: Reference,
+  { plan, step, states }: { plan: ParsedPlan; step: ParsedStep; states: ReadonlyMap<string, StepState> },
+): boolean {
+  if (root === 'input') return plan.inputs?.[String(path[0])]?.isMasked === true;
+  if (root !== 'item') return states.get(root)?.isMasked === true;
+  const of = referencesIn(step.each, ['input']);
+  return of.some((one) => isSecretReference(one, { plan, step, states }));
 }
 
 /** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */

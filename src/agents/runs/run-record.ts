@@ -170,34 +170,32 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     filled: (tool: string, given: unknown) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
     fillIn(given: GivenAgain): void {
-      plan = fillIn(plan, given);
+      plan = fillIn(plan, given, states);
       masking.plan(plan);
     },
     async setStep(given: StepState): Promise<void> {
-      lease.assertHeld();
       // The result of a loop repeats those of its items, which are counted already.
       const loops = loopsOf(plan);
       const others = [...states.values()].filter((state) => !loops.has(state.id));
       const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
       const at = now();
-      await store?.setStep(id, { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at });
+      const state = { ...hideState(step, plan), generation, updatedAt: at };
+      await lease.hold((owner) => store?.setStep(id, { id: step.id, state, at, owner }));
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
     async setState(next: RunState): Promise<void> {
-      lease.assertHeld();
       const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
       notesKept = notes.length;
-      await store?.setState(id, { state: next, ...noted, at: now() });
+      await lease.hold((owner) => store?.setState(id, { state: next, ...noted, at: now(), owner }));
       state = next;
       emit({ type: 'run', run: id, state });
     },
     /** Replaces the plan; the old one is kept as `earlier`. */
     async replace(next: ParsedPlan): Promise<void> {
-      lease.assertHeld();
       const before = { plan, steps: Object.fromEntries(states) };
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
-      await store?.setState(id, { state: 'running', plan: stored, at: now() });
+      await lease.hold((owner) => store?.setState(id, { state: 'running', plan: stored, at: now(), owner }));
       generation += 1;
       approval = undefined;
       earlier = before;
@@ -236,7 +234,8 @@ function withinRoom(step: StepState, others: readonly StepState[], maxBytes: num
 const bytesOf = oncePer(({ output }: StepState) => Buffer.byteLength(JSON.stringify(output ?? null)));
 
 interface Lease {
-  assertHeld(): void;
+  /** Writes as the owner of the run. @throws WinnowError `conflict` if another process has taken it, also unnoticed */
+  hold(write: (owner: string) => Promise<boolean> | undefined): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -261,8 +260,11 @@ async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost
   const renew = () => void claim(leaseMs).then((isOurs) => (isOurs ? undefined : lose()), lose);
   const timer = store && setInterval(renew, leaseMs / RENEWALS).unref();
   return {
-    assertHeld() {
+    async hold(write) {
       if (isLost) throw conflict();
+      if ((await write(owner)) ?? true) return;
+      lose();
+      throw conflict();
     },
     async release() {
       clearInterval(timer);

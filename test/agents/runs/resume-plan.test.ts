@@ -5,7 +5,7 @@ import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { PlanRuns } from '../../../src/agents/store/sql/plan-runs.js';
+import type { PlanRuns, StepWrite } from '../../../src/agents/store/sql/plan-runs.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
 describe('a step that needs an approval', () => {
@@ -137,10 +137,27 @@ describe('a run in the store', () => {
       t: [({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(done(1))))],
     });
     let claims = 0;
-    const store = { ...planRuns, claim: async () => ++claims === 1 };
+    const claim: typeof planRuns.claim = async (id, lease) => ++claims === 1 && planRuns.claim(id, lease);
+    const store = { ...planRuns, claim };
     const running = runPlan(planOf(['s1', 't']), { run: script.run, store, runId: 'r1', leaseMs: 9 });
     await expect(running).rejects.toMatchObject({ code: 'conflict' });
     expect((await planRuns.get('r1'))?.steps.s1).toMatchObject({ status: 'running' });
+  });
+
+  it('ends in a process that was stopped while another one took it: no further step is called or written', async () => {
+    const { planRuns } = await openStore();
+    const late = '9999-01-01T00:00:00.000Z';
+    const take = async () => {
+      await planRuns.claim('r1', { owner: 'other', at: late, until: late });
+      return done(1);
+    };
+    const script = createScript({ first: [take], second: [done(2)] });
+    const plan = planOf(['s1', 'first'], ['s2', 'second', {}, ['s1']]);
+    await expect(runPlan(plan, { run: script.run, store: planRuns, runId: 'r1' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(script.made()).toEqual(['s1']);
+    expect((await planRuns.get('r1'))?.steps).toMatchObject({ s1: { status: 'running' } });
   });
 
   it('is kept step by step: before a tool is called, the store knows of it', async () => {
@@ -178,7 +195,7 @@ describe('a run in the store', () => {
     });
     const store = {
       ...planRuns,
-      setStep: async (id: string, step: { id: string; state: unknown; at: string }) => {
+      setStep: async (id: string, step: StepWrite) => {
         if (step.id === 's1' && JSON.stringify(step.state).includes('done')) throw new Error('disk full');
         return planRuns.setStep(id, step);
       },

@@ -4,6 +4,7 @@ import type { RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
+import type { StepWrite } from '../../../src/agents/store/sql/plan-runs.js';
 import { createScript, done, statuses } from './setup.js';
 
 type Step = RunnablePlan['steps'][number];
@@ -136,9 +137,9 @@ describe('a step with `each`', () => {
     const events: string[] = [];
     const store = {
       ...planRuns,
-      async setStep(id: string, given: { id: string; state: unknown; at: string }) {
+      async setStep(id: string, given: StepWrite) {
         if (given.id === 's2[0]' && Object(given.state).status === 'done') throw new Error('the disk is full');
-        await planRuns.setStep(id, given);
+        return planRuns.setStep(id, given);
       },
       async claim(id: string, lease: { owner: string; at: string; until: string }) {
         if (lease.at === lease.until) events.push('given back');

@@ -175,10 +175,34 @@ describe('secrets in a run', () => {
     expect(script.calls.filter(({ tool }) => tool === 'act')).toHaveLength(1);
   });
 
-  it('are all that can be given again', async () => {
-    const { resume } = await pause(['s1', 'act', { pin: 'hunter-22', text: 'now' }]);
-    for (const given of [{ s1: { text: 'later' } }, { s9: { pin: 'x' } }])
-      await expect(resume({ arguments: given })).rejects.toMatchObject({ code: 'invalid_request' });
+  it('are filled into their places alone', async () => {
+    const to = { url: 'https://a.test', pin: 'hunter-22' };
+    const { resume, script } = await pause(['s1', 'act', { to, text: 'say hunter-22 now' }]);
+    const run = await resume({ arguments: { s1: { to: { pin: 'hunter-22' }, text: 'say hunter-22 now' } } });
+    expect(run.state).toBe('done');
+    expect(script.calls[1]?.arguments).toEqual({ to, text: 'say hunter-22 now' });
+  });
+
+  it.each([
+    ['another argument', { s1: { text: 'later' } }],
+    ['a step that is not there', { s9: { pin: 'x' } }],
+    ['what stands beside a secret', { s1: { to: { url: 'https://b.test', pin: 'hunter-22' } } }],
+    ['a new part', { s1: { to: { path: '/', pin: 'hunter-22' } } }],
+    ['a whole object', { s1: { to: 'https://b.test' } }],
+    ['the words around a secret', { s1: { note: 'drop hunter-22 now' } }],
+    ['the words behind a secret', { s1: { note: 'say hunter-22 later' } }],
+    ['an open input', { s1: { who: 'bob' } }],
+  ])('are all that can be given again, not %s', async (_, given) => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ act: [waiting, done('acted')] });
+    const to = { url: 'https://a.test', pin: 'hunter-22' };
+    const values = { to, text: 'now', note: 'say hunter-22 now', who: '${input.who}' };
+    const options = { run: script.run, store, secretsOf };
+    const plan = { ...planOf(['s1', 'act', values]), inputs: { who: { value: 'ann' } } };
+    await runPlan(plan, { ...options, runId: 'r' });
+    const rejected = { code: 'invalid_request', message: expect.stringMatching(/is no secret|has no step/u) };
+    await expect(resumePlan('r', { ...options, arguments: given })).rejects.toMatchObject(rejected);
+    expect(script.calls).toHaveLength(1);
   });
 });
 

@@ -511,19 +511,28 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ...more,
       });
 
+      const owned = async (id: string, owner = 'one') => {
+        await store.planRuns.claim(id, { owner, at: at(1), until: at(1) });
+        return owner;
+      };
+
       it('keep the plan, and what is known of each step, also when steps end at once', async () => {
         await store.planRuns.create(run('r1', { user: 'ann', session: 's', steps: { s0: { state: 'done' } } }));
+        const owner = await owned('r1');
         await Promise.all(
-          ['s1', 's2', 's3'].map((id) => store.planRuns.setStep('r1', { id, state: { state: 'done', id }, at: at(2) })),
+          ['s1', 's2', 's3'].map((id) =>
+            store.planRuns.setStep('r1', { id, state: { state: 'done', id }, at: at(2), owner }),
+          ),
         );
-        await store.planRuns.setStep('r1', { id: 's1', state: { state: 'failed' }, at: at(3) });
-        await store.planRuns.setState('r1', { state: 'failed', at: at(4) });
+        await store.planRuns.setStep('r1', { id: 's1', state: { state: 'failed' }, at: at(3), owner });
+        await store.planRuns.setState('r1', { state: 'failed', at: at(4), owner });
         expect(await store.planRuns.get('r1')).toEqual(
           run('r1', {
             user: 'ann',
             session: 's',
             state: 'failed',
             updatedAt: at(4),
+            leaseUntil: at(1),
             steps: {
               s0: { state: 'done' },
               s1: { state: 'failed' },
@@ -538,7 +547,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       it('are listed newest first, and take a new plan', async () => {
         await store.planRuns.create(run('r2', { user: 'lister', session: 's2', createdAt: at(1) }));
         await store.planRuns.create(run('r3', { user: 'lister', createdAt: at(2), steps: { s1: 1 } }));
-        await store.planRuns.setState('r3', { state: 'done', plan: ['new'], at: at(3) });
+        await store.planRuns.setState('r3', { state: 'done', plan: ['new'], at: at(3), owner: await owned('r3') });
         expect(await store.planRuns.list({ user: 'lister', limit: 9 })).toMatchObject([
           { id: 'r3', plan: ['new'] },
           { id: 'r2' },
@@ -551,6 +560,22 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await listed({ limit: 1 })).toEqual(['r3']);
         const [first] = await store.planRuns.list({ user: 'lister', limit: 1 });
         expect(first).not.toHaveProperty('steps');
+      });
+
+      it('are written by the process alone that has leased them last', async () => {
+        await store.planRuns.create(run('r5', { steps: { s1: 1 } }));
+        const write = async (owner: string) => [
+          await store.planRuns.setStep('r5', { id: 's1', state: owner, at: at(2), owner }),
+          await store.planRuns.setState('r5', { state: owner, at: at(2), owner }),
+        ];
+        const [first, second] = [await owned('r5', 'first'), await owned('r5', 'second')];
+        expect([await write(first), await write('nobody')]).toEqual([
+          [false, false],
+          [false, false],
+        ]);
+        expect(await store.planRuns.get('r5')).toMatchObject({ state: 'running', steps: { s1: 1 } });
+        expect(await write(second)).toEqual([true, true]);
+        expect(await store.planRuns.get('r5')).toMatchObject({ state: 'second', steps: { s1: 'second' } });
       });
 
       it('belong to one process at a time', async () => {
@@ -638,7 +663,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const run = { plan: {}, state: 'done', steps: { s1: 1 }, createdAt: at(0), updatedAt: at(0) };
         await other.planRuns.create({ id: 'idle', ...run });
         await other.planRuns.create({ id: 'busy', ...run });
-        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5) });
+        await other.planRuns.claim('busy', { owner: 'one', at: at(1), until: at(1) });
+        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5), owner: 'one' });
 
         const answer = { owner: 'ann', requestHash: 'h', createdAt: at(0) };
         await other.answers.claim({ ...answer, key: 'over', until: at(1) }, 9_999);
