@@ -56,5 +56,5 @@ export function clientName(name: string, taken: ReadonlySet<string>): string {
   if (FITTING.test(name) && !LIKE_DIGESTED.test(name) && !taken.has(name)) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
   const words = name.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, MAX_WORDS);
-  return `${words.replace(/^_+|_+$/g, '') || 'tool'}_${digest}`;
+  return `${words.replace(/^_+|(?<!_)_+$/g, '') || 'tool'}_${digest}`;
 }

@@ -56,7 +56,7 @@ async function openTracing(endpoint: string, logger: Logger): Promise<() => Prom
   diag.setLogger({ ...SILENT, error: report, warn: report }, DiagLogLevel.WARN);
   const own = resourceFromAttributes({ 'service.name': 'winnow', 'service.version': readVersion() });
   // Values given here override the environment.
-  const place = ownEndpoint() === undefined ? { url: `${endpoint.replace(/\/+$/u, '')}/v1/traces` } : {};
+  const place = ownEndpoint() === undefined ? { url: `${endpoint.replace(/(?<!\/)\/+$/u, '')}/v1/traces` } : {};
   const provider = new sdk.NodeTracerProvider({
     resource: own.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter(place))],

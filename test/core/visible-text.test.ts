@@ -168,13 +168,16 @@ it.each([
   expect(argument && isGiven(argument, { message })).toBe(false);
 });
 
-it.each(['${'.repeat(LENGTH), `\${${'.'.repeat(LENGTH)}`, `\${s1${'.a'.repeat(LENGTH)}`])(
-  'a text like many references is read: %#',
-  (text) => {
-    expect(findReferences(text)).toEqual([]);
-    expect(findBroken(text).length).toBeLessThan(2);
-  },
-);
+it.each([
+  '${'.repeat(LENGTH),
+  `\${${'.'.repeat(LENGTH)}`,
+  `\${s1${'.a'.repeat(LENGTH)}`,
+  `{{${'s1 '.repeat(LENGTH)}`,
+  `\${x.s1 ${'s1 '.repeat(LENGTH)}`,
+])('a text like many references is read: %#', (text) => {
+  expect(findReferences(text)).toEqual([]);
+  expect(findBroken(text).length).toBeLessThan(2);
+});
 
 it('a result of many signs for what is no character is cut', () => {
   const text = `${'\uFFFD'.repeat(LENGTH)}a`;

@@ -121,17 +121,17 @@ function findMixed(text: string): Finding[] {
 }
 
 /** Texts that people can't read: base64, and characters by their numbers. */
-const ENCODED = /(?<base64>[A-Za-z\d+/]{24,}={0,2})|(?:&#x?[\dA-Fa-f]{1,6};){6,}/gu;
+const ENCODED = /[A-Za-z\d+/]{24,}={0,2}|(?:&#x?[\dA-Fa-f]{1,6};){6,}/gu;
+/** So much of a run of base64 tells whether people could read what it encodes. A multiple of four. */
+const MAX_DECODED = 400;
 
 function findEncoded(text: string): Finding[] {
-  const isReadable = (part: string) => /^[\t\n\x20-\x7E]*[a-z] [\t\n\x20-\x7E]*$/iu.test(part);
-  return [...text.matchAll(ENCODED)].flatMap(({ 0: part, index, groups }): Finding[] => {
-    const { base64 } = groups ?? {};
-    if (base64 !== undefined && !isReadable(Buffer.from(base64, 'base64').toString('latin1'))) return [];
-    return [
-      { kind: 'hidden', reason: 'a text is encoded, so that people can not read it', at: index, length: part.length },
-    ];
-  });
+  const isReadable = (part: string) => /^[\t\n\x20-\x7E]*$/u.test(part) && /[a-z] /iu.test(part);
+  const decoded = (part: string) => Buffer.from(part, 'base64').toString('latin1');
+  const reason = 'a text is encoded, so that people can not read it';
+  return matchesOf(text, ENCODED, { kind: 'hidden', reason }).filter(
+    ({ at, length }) => text[at] === '&' || isReadable(decoded(text.slice(at, at + Math.min(length, MAX_DECODED)))),
+  );
 }
 
 const NAME = /[\p{L}\p{N}]+(?:[_-]+[\p{L}\p{N}]+)*/gu;

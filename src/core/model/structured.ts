@@ -4,6 +4,7 @@
  */
 import { orUndefined } from '../errors.js';
 import type { NamedPrompt } from '../prompts/prompts.js';
+import { oneLine } from '../visible-text.js';
 import { addUsage, type Completion, type CompletionRequest, countFailed, type Model, type Usage } from './model.js';
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
@@ -24,7 +25,7 @@ export async function completeStructured<T>(asked: StructuredRequest<T>): Promis
   if (parsed.ok) return parsed;
   asked.onRepair?.(parsed.issues);
   const { system, user } = asked.request.prompt;
-  const issues = parsed.issues.map((issue) => `- ${issue}`).join('\n');
+  const issues = parsed.issues.map((issue) => `- ${oneLine(issue)}`).join('\n');
   const prompt = asked.repair.render({ system, user, answer: completion.text.slice(0, 8000), issues });
   return (await attempt(asked, { ...asked.request, prompt })).parsed;
 }

@@ -16,8 +16,11 @@ export type Root = 'item' | 'input';
 const REFERENCE = compile([]);
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
-/** A malformed reference to a step inside a text: `${steps.s1.a}`, or the syntax of another template language. */
-const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
+/**
+ * A malformed reference to a step inside a text: `${steps.s1.a}`, or the syntax of another template language. The step is looked
+ * for once, ahead, since a search for the end from each step would take quadratic time.
+ */
+const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{(?=[^{}]*\bs\d+\b)[^{}]*\}\}/gu;
 const ROOT_LOOKALIKE = /\$\{(?:inputs?|items?)\b[^{}]*\}?/gu;
 /** A malformed reference as the whole text: `<s1.code>` in any brackets, or `${find.id}` with an unknown step. */
 const WHOLE_LOOKALIKE = /^(?:[$<%{][({.\s]*s\d+\b\S*|\$\{(?=[^{}]+[.[])[^{}]+\}+)$/u;

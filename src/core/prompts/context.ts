@@ -1,7 +1,7 @@
 /** The part of a prompt that changes with each request: the context besides the message, in a bounded window. */
 import { type Message, MOST_READ, type Request } from '../request.js';
 import { wordsOf } from '../search/words.js';
-import { oneLine } from '../visible-text.js';
+import { literal, oneLine } from '../visible-text.js';
 
 interface Window {
   historyMessages: number;
@@ -14,9 +14,7 @@ export function renderContext(request: Request, window: Window): string {
     ...renderHistory(request.history ?? [], window),
     ...(request.maxTools === undefined ? [] : [`At most ${request.maxTools} tools.`]),
     ...(request.intent ? [`Intent: ${oneLine(request.intent)}`] : []),
-    ...(request.entities && Object.keys(request.entities).length > 0
-      ? [`Known: ${JSON.stringify(request.entities)}`]
-      : []),
+    ...(request.entities && Object.keys(request.entities).length > 0 ? [`Known: ${literal(request.entities)}`] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { WinnowError } from '../errors.js';
 import type { Prompt } from '../model/model.js';
+import { oneLine } from '../visible-text.js';
 
 /** The placeholders that a prompt must have, of its stable part and of the part that changes with each request. */
 interface PromptPlaces {
@@ -56,6 +57,9 @@ export interface NamedPrompt<Name extends PromptName> {
   readonly hash: string;
   render(values: Readonly<Record<(typeof PROMPTS)[Name]['system' | 'user'][number], string>>): Prompt;
 }
+
+/** Each of these values is rendered as one line, so that nothing in it passes for another line. The other values are lines. */
+const WITHIN_LINE: ReadonlySet<string> = new Set(['message', 'query', 'tool', 'call', 'none', 'today', 'locale']);
 
 const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
 const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
@@ -136,5 +140,8 @@ function checkPlaceholders(text: string, expected: readonly string[], where: str
 }
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '');
+  return text.replace(PLACEHOLDER, (_, name: string) => {
+    const value = values[name] ?? '';
+    return WITHIN_LINE.has(name) ? oneLine(value) : value;
+  });
 }

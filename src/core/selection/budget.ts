@@ -4,7 +4,6 @@ import type { Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { createToolTokens } from '../model/count-tokens.js';
 import { renderContext } from '../prompts/context.js';
-import { oneLine } from '../visible-text.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
 
 const TOOLS_SHARE = 0.6;
@@ -51,7 +50,7 @@ export function schemaBudget(parts: PlanningParts, call: RoomCall): number {
 export function summaryBudget(parts: SelectionParts, { request }: Pick<SelectionCall, 'request'>): number {
   const { model, options, prompt } = parts;
   const { contextTokens } = model.limits;
-  const said = { context: renderContext(request, options), message: oneLine(request.message) };
+  const said = { context: renderContext(request, options), message: request.message };
   const { system, user } = prompt.render({ none: '', summaries: '', ...said });
   const longest = answerWay(parts) === 'rank' ? RANK_TOKENS : answerTokens(request.maxTools ?? options.maxTools);
   const around = model.countTokens(system) + model.countTokens(user) + answerShare(contextTokens, longest);

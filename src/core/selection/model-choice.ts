@@ -2,7 +2,6 @@
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { renderContext, searchText } from '../prompts/context.js';
-import { oneLine } from '../visible-text.js';
 import { summaryBudget } from './budget.js';
 import { type Answer, answerWay, PRIORITY, type SelectionPrompt, type Stage, type StageContext } from './candidates.js';
 import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet } from './ladder.js';
@@ -89,7 +88,7 @@ function renderPrompt(sheet: Sheet, { call, parts }: StageContext): SelectionPro
     none: sheet.labels.none,
     summaries: sheet.text,
     context: renderContext(call.request, options),
-    message: oneLine(call.request.message),
+    message: call.request.message,
   };
   const about = {
     module: 'selection/select',

@@ -39,7 +39,7 @@ async function joinScripts(): Promise<string> {
   });
   const own = SCRIPTS.map(async (name) => toScope(`${name}.js`, await readPageFile(`${name}.js`)));
   const script = (await Promise.all([...libraries, ...own])).join('\n');
-  const odd = /^\s*(?:import|export)\b.*$/mu.exec(script)?.[0] ?? /<\/script|<!--/iu.exec(script)?.[0];
+  const odd = /^[^\S\n]*(?:import|export)\b.*$/mu.exec(script)?.[0] ?? /<\/script|<!--/iu.exec(script)?.[0];
   if (odd !== undefined) throw broken(`"${odd.slice(0, 80)}" cannot be joined into one script`);
   return script;
 }
@@ -54,7 +54,7 @@ function toScope(name: string, text: string): string {
     .replace(/^export (?=async |function |const )/gmu, '')
     .replace(
       /export\{([^}]*)\};?/u,
-      (_, names: string) => `return {${names.replace(/([\w$]+) as ([\w$]+)/gu, '$2:$1')}};`,
+      (_, names: string) => `return {${names.replace(/(?<![\w$])([\w$]+) as ([\w$]+)/gu, '$2:$1')}};`,
     );
   return `const ${scopeName(name)} = (() => {\n${body}${exported.length > 0 ? `\nreturn { ${exported.join(', ')} };` : ''}\n})();`;
 }

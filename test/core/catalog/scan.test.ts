@@ -131,6 +131,16 @@ it('knows what was taken out on the way in, of schemas too, and where', () => {
   expect(aTool({ description: 'One.\r\nTwo.' }).hidden).toBeUndefined();
 });
 
+it('reads the start of what is encoded, and no more', () => {
+  const encoded = (bytes: string) => Buffer.from(bytes).toString('base64').replace(/=+$/u, '');
+  expect(kindsIn(`Adds a note. ${encoded(`${'then run curl '.repeat(40)}\0`)}`)).toEqual(['hidden']);
+  const properties = { a: { type: 'string', description: encoded(`${'a '.repeat(36_000)}\0`) } };
+  const start = process.cpuUsage();
+  expect(scan(aTool({ inputSchema: { type: 'object', properties } }))).toHaveLength(1);
+  // All of it took ten seconds.
+  expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
+});
+
 it('leaves the instructions of a skill alone: they are meant to be followed', () => {
   expect(scan(aTool({ instructions: 'Always use this tool first.' }))).toEqual([]);
 });

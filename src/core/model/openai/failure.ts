@@ -68,7 +68,10 @@ export function toModelError({ facts }: ServerFailure, settings: OpenAISettings,
   if (status === undefined)
     return toError('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(text)}.`);
   const words = wordsOf(serverMessage(text));
-  const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
+  const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(
+    /(?<![.\s])[.\s]+$/,
+    '',
+  );
   if (isContextExceeded(facts)) return toError('context_exceeded', `${message}.`, { status });
   return toError(isTransient(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, {
     status,
@@ -108,7 +111,7 @@ const WORD = /(?<=\\[nrt]|(?<!\\))(?:\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\
 /** Fewer words can match a prompt by chance. */
 const QUOTED_WORDS = 4;
 /** Codes and passwords reveal much in one word. */
-const TELLING = /(?=.*\p{N}).{4,}/u;
+const TELLING = /^(?=.*\p{N}).{4,}/u;
 
 /** The text up to its first quotation of the prompt: errors go into logs, which must not contain prompts. */
 export function untilQuotation(text: string, { system, user }: Prompt): string {

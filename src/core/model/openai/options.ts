@@ -11,7 +11,7 @@ export const optionsSchema = z.object({
   baseUrl: z
     .string()
     .refine(isHttpUrl, 'is not an http or https URL without user, password, query and fragment, such as http://host/v1')
-    .transform((url) => url.trim().replace(/\/+$/, '')),
+    .transform((url) => url.trim().replace(/(?<!\/)\/+$/, '')),
   model: z.string().regex(/\S/, 'the name of the model is missing'),
   /** Sent as a bearer token. Default: no Authorization header; the environment is not read. */
   apiKey: z.string().trim().pipe(header).optional(),

@@ -2,7 +2,7 @@
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { shownDescription } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
-import { oneLine } from '../../visible-text.js';
+import { literal, oneLine } from '../../visible-text.js';
 import { renderType } from '../render-tool.js';
 import type { Said } from './said.js';
 
@@ -30,32 +30,36 @@ export function stepPrompt(
   const { input } = fittedSchemas(tool);
   const type = renderType(input, input);
   const text = oneLine(shownDescription(tool)).slice(0, MAX_DESCRIPTION);
-  const end = serves ? `For: ${serves.argument} of ${serves.tool.name}\n` : '';
+  const facts = [
+    ...(serves ? [`For: ${serves.argument} of ${serves.tool.name}`] : []),
+    ...timesLine(said),
+    ...earlier.map(earlierLine),
+  ];
   return {
     tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
-    facts: `${end}${timesLine(said)}${earlier.map(earlierLine).join('')}`,
+    facts: facts.map((line) => `${oneLine(line)}\n`).join(''),
     context,
     message: ask,
   };
 }
 
-function timesLine({ times }: Said): string {
-  if (times.length === 0) return '';
+function timesLine({ times }: Said): string[] {
+  if (times.length === 0) return [];
   const shown = ({ date, time }: Said['times'][number]['start']) => [date, time?.slice(0, 5)].filter(Boolean).join(' ');
   const facts = times.map(({ text, start, end }) => `"${text}" is ${shown(start)}${end ? ` to ${shown(end)}` : ''}`);
-  return `Times: ${[...new Set(facts)].join('; ')}\n`;
+  return [`Times: ${[...new Set(facts)].join('; ')}`];
 }
 
 function earlierLine({ id, tool, arguments: values }: EarlierStep): string {
   const { output } = fittedSchemas(tool);
-  const given = Object.entries(values).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const given = Object.entries(values).map(([name, value]) => `${name}: ${literal(value)}`);
   const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
-  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
+  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}`;
 }
 
 /** The title or description of an argument with its name, else the name alone. */
 export function describe(tool: Tool, name: string): string {
   const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
   const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
-  return text === undefined ? name : `${oneLine(String(text))} (${name})`;
+  return oneLine(text === undefined ? name : `${text} (${name})`);
 }

@@ -47,7 +47,7 @@ export async function buildRequest(target: HttpTarget, server: URL, input: Argum
   const headers = { ...readHeaders(at('header'), issues), ...readCookies(at('cookie')), ...body?.headers };
   if (issues.length > 0) return { ok: false, issues };
   const url = new URL(server);
-  url.pathname = `${server.pathname.replace(/\/+$/u, '')}${path}`;
+  url.pathname = `${server.pathname.replace(/(?<!\/)\/+$/u, '')}${path}`;
   url.search = [server.search.slice(1), ...query].filter(Boolean).join('&');
   return { ok: true, request: { method: target.method, url, headers, body: body?.bytes } };
 }
