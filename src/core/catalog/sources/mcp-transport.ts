@@ -1,4 +1,5 @@
 /** Transports to an MCP server, limited in size: a process, streamable HTTP, or the SSE from before 2025. */
+import type { Readable } from 'node:stream';
 import {
   type AuthProvider,
   type JSONRPCMessage,
@@ -13,7 +14,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
-import { fetchBounded } from './bound-body.js';
+import { createFlow, type Flow, fetchBounded } from './bound-body.js';
 import { type McpServer, maskOf } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
@@ -36,8 +37,20 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const MOST_REOPENINGS = 20;
 
+const LF = 0x0a;
+
 /** Given exactly its own class, the SDK probes the revision with a second process; servers lock files and ports. */
-class ProcessTransport extends StdioClientTransport {}
+class ProcessTransport extends StdioClientTransport {
+  /** Called with each part of what the process writes on stdout. */
+  onChunk: ((chunk: Buffer, stdout: Readable) => void) | undefined;
+
+  override async start(): Promise<void> {
+    await super.start();
+    const stdout: Readable = Object(this)._process.stdout;
+    // Before the SDK reads it: it may parse thousands of lines of one part.
+    stdout.prependListener('data', (chunk: Buffer) => this.onChunk?.(chunk, stdout));
+  }
+}
 
 /** Called at once and in order: the SDK delivers notifications sent with an answer after it, or not at all. */
 export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
@@ -47,25 +60,47 @@ export interface TransportOptions {
   readonly hear?: HearNotification | undefined;
   /** For a server with `oauth`. */
   readonly tokens?: AuthProvider | undefined;
+  /** Called when the connection is cut, since the server sends much that nobody asked for. Default: it is only cut. */
+  readonly onFlood?: ((what: string) => void) | undefined;
 }
 
 export function createMcpTransport(
   server: McpServer,
   wire: Wire,
-  { hear, tokens: authProvider }: TransportOptions,
+  { hear, tokens: authProvider, onFlood }: TransportOptions,
 ): McpTransport {
   const reopening = createReopening();
   const sending = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
-  const transport = 'url' in server ? createRemote(server, wire, sending) : createProcess(server);
+  const flow = createFlow();
+  /** Requests without an answer, cancelled ones included. */
+  let waiting = 0;
+  const cut = (flood: string | undefined) => {
+    if (flood !== undefined) {
+      // What was read before the end must not be heard after it.
+      delete transport.onmessage;
+      onFlood?.(flood);
+    }
+    void transport.close();
+  };
+  const transport = 'url' in server ? createRemote(server, wire, { sending, flow, cut }) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
+  if (transport instanceof ProcessTransport) boundOutput(transport, flow, cut);
   transport.onmessage = (message) => {
-    if (!('method' in message)) reopening.reset();
-    if ('result' in message) keepRaw(message);
-    else if ('method' in message && !('id' in message)) hear?.(message);
+    if (!('method' in message)) {
+      reopening.reset();
+      // Answers to nothing are a flood like any other.
+      if (waiting > 0) flow.answered();
+      waiting = Math.max(0, waiting - 1);
+    }
+    if ('result' in message) {
+      keepRaw(message);
+      boundGreeting(message);
+    } else if ('method' in message && !('id' in message)) hear?.(message);
   };
   const send: Transport['send'] = transport.send.bind(transport);
   let unread = 0;
   transport.send = async (...[message, options]: Parameters<Transport['send']>) => {
+    if ('method' in message && 'id' in message) waiting += 1;
     if ('method' in message) return send(message, options);
     unread += 1;
     if (unread > MOST_UNREAD_ANSWERS) void transport.close();
@@ -93,17 +128,22 @@ export function createMcpTransport(
 
 type RemoteServer = Extract<McpServer, { url: string }>;
 
+interface RemoteParts {
+  readonly sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>;
+  readonly flow: Flow;
+  /** Lets callers that wait for an answer in a cut stream fail. */
+  readonly cut: (flood: string | undefined) => void;
+}
+
 function createRemote(
   { url, headers }: RemoteServer,
   wire: Wire,
-  sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>,
+  { sending, flow, cut }: RemoteParts,
 ): SSEClientTransport | StreamableHTTPClientTransport {
   const options = {
     ...sending,
     requestInit: { headers: { ...headers } },
-    // Closing lets callers that wait for an answer in a cut stream fail.
-    fetch: (address: string | URL, init: RequestInit = {}) =>
-      fetchBounded(address, init, { onCutStream: () => void remote.close() }),
+    fetch: (address: string | URL, init: RequestInit = {}) => fetchBounded(address, init, { flow, onCutStream: cut }),
   };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'
@@ -163,6 +203,28 @@ function createProcess({ command, args = [], env, cwd }: ProcessServer): Process
   });
 }
 
+/** A line is a message; the SDK skips those that are none. */
+function boundOutput(transport: ProcessTransport, flow: Flow, cut: RemoteParts['cut']): void {
+  const count = flow.openStream();
+  transport.onChunk = (chunk, stdout) => {
+    const flood = count(linesIn(chunk), chunk.length);
+    if (flood !== undefined) {
+      // The process may take seconds to end, and must not be heard meanwhile.
+      stdout.destroy();
+      return cut(flood);
+    }
+    // A pipe that always has more would be read 32 times before anybody else has a turn.
+    stdout.pause();
+    setImmediate(() => stdout.resume());
+  };
+}
+
+function linesIn(chunk: Uint8Array): number {
+  let count = 0;
+  for (const byte of chunk) if (byte === LF) count += 1;
+  return count;
+}
+
 function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
   const mask = maskOf(server);
   let words = '';
@@ -188,6 +250,16 @@ export const rawResultSchema = z.object({
 const CHECKED = ['tools', 'content', 'structuredContent', 'isError'];
 /** A result that passes the checks of the SDK. */
 const EMPTY = { tools: [], content: [], ttlMs: 0, cacheScope: 'private' };
+
+/** Of what the SDK keeps as long as the connection: the answer to `initialize` or `server/discover`. */
+const MOST_GREETING_CHARACTERS = 65_536;
+
+/** Nobody reads its instructions; the SDK refuses one that is empty. */
+function boundGreeting(message: Extract<JSONRPCMessage, { result: unknown }>): void {
+  if (!('capabilities' in message.result)) return;
+  const { instructions, ...greeting } = message.result;
+  message.result = JSON.stringify(greeting).length > MOST_GREETING_CHARACTERS ? {} : greeting;
+}
 
 /** The SDK refuses a whole page for one bad tool, and a result for one unknown block, so it gets empty ones to check. */
 function keepRaw(message: Extract<JSONRPCMessage, { result: unknown }>): void {
