@@ -1,9 +1,12 @@
 /** Limits the messages and questions of a running tool in number, length and time. The tool itself goes on. */
 import { orAborted } from '../../core/errors.js';
+import type { Progress } from '../contracts.js';
 import type { AskPerson, CallListeners, ServerAnswer } from '../hearing.js';
 
-/** Further progress reports and log messages are not passed on; progress still prolongs the call. */
+/** Further progress reports and log messages are not passed on, but for the last report; progress still prolongs. */
 const MAX_MESSAGES = 1_000;
+/** Of more progress reports, the latest is passed on at the end of the second. */
+const MAX_REPORTS_A_SECOND = 10;
 const MAX_MESSAGE_CHARACTERS = 1_000;
 /** Further questions of a call are dismissed. */
 const MAX_QUESTIONS = 20;
@@ -16,23 +19,59 @@ interface Running {
   readonly timeoutMs: number;
 }
 
-export function limitListeners({ onProgress, onLog, onQuestion }: CallListeners, running: Running): CallListeners {
+interface Limited {
+  within(running: Running): CallListeners;
+  /** Passes the last progress report on, and no further one. */
+  end(): void;
+}
+
+export function limitListeners({ onProgress, onLog, onQuestion }: CallListeners): Limited {
+  const { report, end } = limitProgress(onProgress);
   return {
-    onProgress: limitProgress(onProgress, running.prolong),
-    onLog: onLog && limitLog(onLog),
-    onQuestion: onQuestion && limitQuestions(onQuestion, running),
+    within: (running) => ({
+      onProgress(progress) {
+        running.prolong();
+        report(progress);
+      },
+      onLog: onLog && limitLog(onLog),
+      onQuestion: onQuestion && limitQuestions(onQuestion, running),
+    }),
+    end,
   };
 }
 
-function limitProgress(
-  emit: CallListeners['onProgress'],
-  prolong: Running['prolong'],
-): NonNullable<CallListeners['onProgress']> {
+function limitProgress(emit: CallListeners['onProgress']) {
   let left = MAX_MESSAGES;
-  return ({ message, ...numbers }) => {
-    prolong();
-    if (left-- <= 0) return;
+  let inSecond = 0;
+  let last: Progress | undefined;
+  let second: NodeJS.Timeout | undefined;
+  function emitLast(): void {
+    if (!last) return;
+    const { message, ...numbers } = last;
+    last = undefined;
     emit?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) });
+  }
+  function emitInTime(): void {
+    if (!last || left === 0 || inSecond === MAX_REPORTS_A_SECOND) return;
+    left -= 1;
+    inSecond += 1;
+    second ??= setTimeout(() => {
+      second = undefined;
+      inSecond = 0;
+      emitInTime();
+    }, 1_000);
+    emitLast();
+  }
+  return {
+    report(progress: Progress): void {
+      last = progress;
+      emitInTime();
+    },
+    end(): void {
+      clearTimeout(second);
+      emitLast();
+      left = 0;
+    },
   };
 }
 

@@ -101,6 +101,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
     onBegin();
+    const listening = limitListeners(call);
     const running = runWithin(bounds, ({ signal, prolong }) =>
       executor.run({
         tool,
@@ -111,11 +112,12 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: !decided?.isApproved && isRepeatable(tool, decided?.risk),
         findRefusal,
-        ...limitListeners(call, { prolong, timeoutMs }),
+        ...listening.within({ prolong, timeoutMs }),
       }),
     );
     void running.ended.then(place.leave);
     const executed = await running.result;
+    listening.end();
     if (!executed.ok) return finishFailure(executed, toolLimits);
     const finished = finishOutput(tool, executed, toolLimits);
     if (!finished.ok) return finished;

@@ -213,7 +213,7 @@ describe('a call in the sandbox', () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    async function runFor(milliseconds: number, { every }: { every: number }) {
+    async function runFor(milliseconds: number, { every, total = 5_000 }: { every: number; total?: number }) {
       const told: Progress[] = [];
       const executor: Executor = {
         canRun: () => true,
@@ -225,13 +225,14 @@ describe('a call in the sandbox', () => {
           return { ok: true, output: 'done' };
         },
       };
-      const limits = { timeoutMs: 1_000, totalTimeoutMs: 5_000 };
+      const limits = { timeoutMs: 1_000, totalTimeoutMs: total };
       const running = createSandbox({ executors: [executor], limits }).run({
         tool: createTool('a'),
         arguments: {},
         onProgress: (progress) => told.push(progress),
       });
-      await vi.advanceTimersByTimeAsync(20_000);
+      await vi.advanceTimersByTimeAsync(milliseconds + 70_000);
+      expect(vi.getTimerCount()).toBe(0);
       return { result: await running, told };
     }
 
@@ -248,11 +249,16 @@ describe('a call in the sandbox', () => {
       });
     });
 
-    it('is not passed on without end', async () => {
-      const { told, result } = await runFor(4_000, { every: 2 });
-      expect(result).toMatchObject({ ok: true });
-      expect(told).toHaveLength(1_000);
-      expect(told[0]).toEqual({ progress: 0, message: 'x'.repeat(1_000) });
+    it('is passed on ten times a second and a thousand times at most, and the last report always', async () => {
+      const often = await runFor(4_000, { every: 2 });
+      expect(often.told.length).toBeLessThanOrEqual(41);
+      expect(often.told[0]).toEqual({ progress: 0, message: 'x'.repeat(1_000) });
+      expect(often.told.at(-1)).toMatchObject({ progress: 3_998 });
+      const seldom = await runFor(4_000, { every: 100 });
+      expect(seldom.told).toHaveLength(40);
+      const long = await runFor(120_000, { every: 100, total: 600_000 });
+      expect(long.told).toHaveLength(1_001);
+      expect(long.told.at(-1)).toMatchObject({ progress: 119_900 });
     });
   });
 

@@ -64,7 +64,12 @@ export function createMcpLifecycle(name: string, server: McpServer, options: Mcp
 
   /** Independent of the first call: if that one times out, the next finds the server started. */
   function open(): Promise<McpSession> {
-    const mine = openMcpSession(server, { connectTimeoutMs, way, tokens });
+    const onFlood = (reason: string) => {
+      // It would do so again: the longest pause at once. The calls that this ends are no further failures.
+      if (opening === mine) opening = undefined;
+      noteFailure(reason, { isStart: false, atLeastMs: LONGEST_PAUSE_MS });
+    };
+    const mine = openMcpSession(server, { connectTimeoutMs, way, tokens, onFlood });
     opening = mine;
     mine.then(
       (session) => {
@@ -83,10 +88,11 @@ export function createMcpLifecycle(name: string, server: McpServer, options: Mcp
     return mine;
   }
 
-  function noteFailure(reason: string, { isStart }: { isStart: boolean }): void {
+  function noteFailure(reason: string, { isStart, atLeastMs = 0 }: { isStart: boolean; atLeastMs?: number }): void {
     const times = (lastFailure?.times ?? 0) + 1;
     const pause = times <= FAILURES_WITHOUT_PAUSE ? 0 : FIRST_PAUSE_MS * 2 ** (times - FAILURES_WITHOUT_PAUSE - 1);
-    lastFailure = { times, reason, isStart, until: now() + Math.min(pause, LONGEST_PAUSE_MS) };
+    const ends = now() + Math.min(Math.max(pause, atLeastMs), LONGEST_PAUSE_MS);
+    lastFailure = { times, reason, isStart, until: Math.max(ends, lastFailure?.until ?? 0) };
   }
 
   async function stop(): Promise<void> {

@@ -80,7 +80,7 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens'> {
+interface McpSessionOptions extends Pick<ConnectOptions, 'way' | 'tokens' | 'onFlood'> {
   /** For the start of the server and the handshake. */
   readonly connectTimeoutMs: number;
 }

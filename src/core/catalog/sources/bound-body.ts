@@ -1,18 +1,84 @@
-/** Limits what is read of an untrusted server's response: an endless body fails with an error. */
+/**
+ * Limits what is read of an untrusted server: an endless body fails with an error, and so does a stream that brings much
+ * that nobody asked for.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Enough for a picture of 5 MiB as base64; 10 MiB take half a second to parse and check. */
 const MOST_BODY_BYTES = 6 * 2 ** 20;
-/** Commas count the values: a million of them take seconds to parse. A picture has none. */
-const MOST_BODY_COMMAS = 100_000;
+/** Commas and opening brackets count the values: a million of them take seconds to parse. A picture has none. */
+const MOST_BODY_VALUES = 100_000;
 const COMMA = 0x2c;
+const LIST = 0x5b;
+const OBJECT = 0x7b;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** What a server may send beside its answers: so much at once, and then each second. A message takes up to 100 µs. */
+const MOST_MESSAGES = 10_000;
+const MESSAGES_A_SECOND = 500;
+const MOST_STREAM_BYTES = 16 * 2 ** 20;
+const STREAM_BYTES_A_SECOND = 2 ** 20;
+/** About a hundred messages: others have a turn before the next part. */
+const PART_BYTES = 8_192;
+
+/** Its streams share the messages. Each has bytes of its own, since several answers may be on their way. */
+export interface Flow {
+  /** Called for each answer to a request, which counts for nothing. */
+  answered(): void;
+  /** @returns a function that counts what an answer or stream brings, and returns what was too much of it */
+  openStream(): (messages: number, bytes: number) => string | undefined;
+}
+
+/** Counts what a server sends on one connection. */
+export function createFlow(): Flow {
+  const messages = createBucket(MOST_MESSAGES, MESSAGES_A_SECOND);
+  let answers = 0;
+  return {
+    answered() {
+      answers += 1;
+      messages.give(1);
+    },
+    openStream() {
+      const bytes = createBucket(MOST_STREAM_BYTES, STREAM_BYTES_A_SECOND);
+      let seen = answers;
+      return (count, length) => {
+        if (seen < answers) bytes.give(MOST_STREAM_BYTES);
+        seen = answers;
+        if (!messages.take(count)) return `sent more than ${MOST_MESSAGES} messages that nobody asked for`;
+        return bytes.take(length) ? undefined : `sent more than ${MOST_STREAM_BYTES} bytes that nobody asked for`;
+      };
+    },
+  };
+}
+
+function createBucket(most: number, aSecond: number) {
+  let left = most;
+  let at = performance.now();
+  function give(count: number): void {
+    left = Math.min(most, left + count);
+  }
+  return {
+    give,
+    take(count: number): boolean {
+      const now = performance.now();
+      give(((now - at) / 1_000) * aSecond);
+      at = now;
+      left -= count;
+      return left >= 0;
+    },
+  };
+}
 
 interface BodyBounds {
   /** Default: 6 MiB. In an event stream, which may be open for days, it limits each event. */
   readonly maxBytes?: number;
   /** Default: 100,000. */
-  readonly maxCommas?: number;
-  /** Called when an event stream is cut, since its reader may not notice an error in it. */
-  readonly onCutStream?: () => void;
+  readonly maxValues?: number;
+  /** Counts all that event streams and lists of messages bring. Default: only each event or body has a limit. */
+  readonly flow?: Flow;
+  /** Called when an event stream is cut, since its reader may not notice an error in it. @param flood what was too much */
+  readonly onCutStream?: (flood: string | undefined) => void;
 }
 
 /**
@@ -27,51 +93,77 @@ export async function fetchBounded(url: string | URL, init: RequestInit, bounds?
 }
 
 export function boundBody(response: Response, bounds: BodyBounds = {}): Response {
-  const { maxBytes = MOST_BODY_BYTES, maxCommas = MOST_BODY_COMMAS, onCutStream } = bounds;
+  const { maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES, flow, onCutStream } = bounds;
   const { body, status, statusText, headers } = response;
   if (!body) return response;
-  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-  let bytes = 0;
-  let commas = 0;
-  let before = Buffer.alloc(0);
+  const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
+  const count = createCounter(isStream);
+  const countFlow = flow?.openStream();
   const counting = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      // An empty line may be split between two chunks.
-      const seen = isStream ? Buffer.concat([before, chunk]) : before;
-      const end = Math.max(0, endOfEvents(seen) - before.length);
-      before = Buffer.from(seen.subarray(-LONGEST_END));
-      const first = end > 0 ? chunk.subarray(0, end) : chunk;
-      bytes += first.length;
-      commas += commasIn(first);
-      const isTooLarge = bytes > maxBytes;
-      const isTooWide = commas > maxCommas;
-      if (end > 0) {
-        bytes = chunk.length - end;
-        commas = commasIn(chunk.subarray(end));
+    async transform(chunk, controller) {
+      const { bytes, values, messages } = count(chunk);
+      const flood = countFlow?.(messages, chunk.length);
+      if (flood === undefined && bytes <= maxBytes && values <= maxValues) {
+        const part = isStream && messages > 0 ? PART_BYTES : chunk.length;
+        for (let at = 0; at < chunk.length; at += part) {
+          controller.enqueue(chunk.subarray(at, at + part));
+          // A socket that always has more would be read 32 times before anybody else has a turn.
+          if (isStream) await nextTurn();
+        }
+        return;
       }
-      if (!isTooLarge && !isTooWide) return controller.enqueue(chunk);
-      const most = isTooLarge ? `${maxBytes} bytes` : `${maxCommas} commas`;
-      controller.error(new Error(`its answer has more than ${most}`));
-      if (isStream) onCutStream?.();
+      const most = bytes > maxBytes ? `${maxBytes} bytes` : `${maxValues} values`;
+      controller.error(new Error(flood === undefined ? `its answer has more than ${most}` : `it ${flood}`));
+      if (isStream || flood !== undefined) onCutStream?.(flood);
     },
   });
   return new Response(body.pipeThrough(counting), { status, statusText, headers });
 }
 
-function commasIn(chunk: Uint8Array): number {
-  let count = 0;
-  for (const byte of chunk) if (byte === COMMA) count += 1;
-  return count;
+interface Counted {
+  /** Of the largest event that has a part in the chunk, or of the whole body. */
+  readonly bytes: number;
+  readonly values: number;
+  /** Events that end in the chunk: comments alone are one, too. Of a JSON list, which is a batch of messages, its commas. */
+  readonly messages: number;
 }
 
-const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];
-
-/** Bytes of an empty line that may end the previous chunk. */
-const LONGEST_END = 3;
-
-function endOfEvents(bytes: Buffer): number {
-  return EMPTY_LINES.reduce((end, line) => {
-    const start = bytes.lastIndexOf(line);
-    return start < 0 ? end : Math.max(end, start + line.length);
-  }, 0);
+/** An event ends with an empty line, which may be split between two chunks. */
+function createCounter(isStream: boolean): (chunk: Uint8Array) => Counted {
+  let bytes = 0;
+  let commas = 0;
+  let opened = 0;
+  let start = 0;
+  let isLineEmpty = false;
+  let before = 0;
+  return (chunk) => {
+    const most = { bytes: 0, values: 0, messages: 0 };
+    const note = () => {
+      most.bytes = Math.max(most.bytes, bytes);
+      most.values = Math.max(most.values, commas, opened);
+    };
+    for (const byte of chunk) {
+      bytes += 1;
+      if (byte === COMMA) {
+        commas += 1;
+        if (!isStream && start === LIST) most.messages += 1;
+      } else if (byte === LIST || byte === OBJECT) {
+        opened += 1;
+        start ||= byte;
+      }
+      const endsLine = byte === CR || (byte === LF && before !== CR);
+      if (isStream && endsLine && isLineEmpty) {
+        note();
+        most.messages += 1;
+        bytes = 0;
+        commas = 0;
+        opened = 0;
+      }
+      if (endsLine) isLineEmpty = true;
+      else if (byte !== LF) isLineEmpty = false;
+      before = byte;
+    }
+    note();
+    return most;
+  };
 }

@@ -77,7 +77,7 @@ export async function readPages(readPage: (params: { cursor?: string }) => Promi
   for (let page = 0; page < MAX_PAGES; page++) {
     const { items, nextCursor } = await readPage(cursor === undefined ? {} : { cursor });
     for (const item of items) all.push(item);
-    characters += JSON.stringify(items).length;
+    characters += JSON.stringify(items).length + (nextCursor?.length ?? 0);
     if (characters > MAX_LIST_CHARACTERS)
       throw new EndlessList(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
     cursor = nextCursor ?? undefined;
@@ -111,7 +111,7 @@ export type AskedByServer = (asked: unknown, signal: AbortSignal) => Promise<Eli
 const CAPABILITIES = { elicitation: { form: {} } };
 const DECLINE: AskedByServer = async () => ({ action: 'decline' });
 
-export interface ConnectOptions extends Pick<TransportOptions, 'hear'> {
+export interface ConnectOptions extends Pick<TransportOptions, 'hear' | 'onFlood'> {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Tokens of earlier connections to a server with `oauth`. Default: new ones. */
@@ -138,25 +138,34 @@ interface Connection extends Opened {
 /** @throws McpFailure whose message says what the server did, and what to do */
 export async function connect(
   server: McpServer,
-  { timeoutMs, signal, hear, ask = DECLINE, way = firstWay(server), ...options }: ConnectOptions,
+  { timeoutMs, signal, hear, onFlood, ask = DECLINE, way = firstWay(server), ...options }: ConnectOptions,
 ): Promise<Connection> {
   const { tokens = createServerTokens(server) } = options;
   // `explain` keeps a reference: on Node 20 the combined signal never fires once its time-out is garbage-collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
   let lastWords = () => '';
+  let flood: string | undefined;
   const told = (error: unknown): Told => ({
-    reason: failureReason(error, maskOf(server, tokens?.keys())),
+    reason: flood === undefined ? failureReason(error, maskOf(server, tokens?.keys())) : `it ${flood}`,
     advice: adviceOnTokens(error, tokens),
   });
   const explain = (error: unknown) => {
-    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error, told(error));
-    const brief = timeout.aborted ? `did not answer within ${timeoutMs} ms` : describeBriefly(server, error);
+    const isSilent = timeout.aborted && flood === undefined;
+    const what = isSilent ? describeSilence(server, timeoutMs) : describeFailure(server, error, told(error));
+    const brief = isSilent ? `did not answer within ${timeoutMs} ms` : (flood ?? describeBriefly(server, error));
     return new McpFailure(what, { brief, lastWords: lastWords(), cause: error });
   };
 
   async function open(one: Way): Promise<Opened> {
-    const { transport, ...opened } = createMcpTransport(server, one.wire, { hear, tokens });
+    const { transport, ...opened } = createMcpTransport(server, one.wire, {
+      hear,
+      tokens,
+      onFlood(what) {
+        flood = what;
+        onFlood?.(what);
+      },
+    });
     lastWords = opened.lastWords;
     const options = { versionNegotiation: negotiationOf(one), capabilities: CAPABILITIES };
     const client = new Client({ name: 'winnow', version: readVersion() }, options);
@@ -171,7 +180,7 @@ export async function connect(
       await orAborted(connecting, patience);
     } catch (error) {
       await opened.close();
-      const next = patience.aborted ? undefined : wayAfter(error, one, server);
+      const next = patience.aborted || flood !== undefined ? undefined : wayAfter(error, one, server);
       if (!next) throw error;
       return open(next).catch((later: unknown) => {
         // If a URL supports neither transport, the first error is the one that people need.

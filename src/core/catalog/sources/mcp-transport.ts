@@ -10,12 +10,12 @@ import {
   type StreamableHTTPClientTransportOptions,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
-import { fetchBounded } from './bound-body.js';
-import { type McpServer, maskOf } from './mcp-server.js';
+import { createFlow, type Flow, fetchBounded } from './bound-body.js';
+import { boundOutput, createProcess, listenTo, ProcessTransport } from './mcp-process.js';
+import type { McpServer } from './mcp-server.js';
 
 export type Wire = 'stdio' | 'http' | 'sse';
 
@@ -40,15 +40,11 @@ export interface McpTransport {
 /** Most answers that a server leaves unread, such as those to a flood of pings; its connection is then closed. */
 const MOST_UNREAD_ANSWERS = 100;
 const FAREWELL_TIMEOUT_MS = 3_000;
-const MAX_STDERR_CHARACTERS = 500;
 
 /** An ended stream is reopened after a pause, which doubles each time until an answer comes, at most so often. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const MOST_REOPENINGS = 20;
-
-/** Given exactly its own class, the SDK probes the revision with a second process; servers lock files and ports. */
-class ProcessTransport extends StdioClientTransport {}
 
 /** Called at once and in order: the SDK delivers notifications sent with an answer after it, or not at all. */
 export type HearNotification = (notification: { method: string; params?: Record<string, unknown> | undefined }) => void;
@@ -58,27 +54,49 @@ export interface TransportOptions {
   readonly hear?: HearNotification | undefined;
   /** For a server with `oauth`. */
   readonly tokens?: AuthProvider | undefined;
+  /** Called when the connection is cut, since the server sends much that nobody asked for. Default: it is only cut. */
+  readonly onFlood?: ((what: string) => void) | undefined;
 }
 
 export function createMcpTransport(
   server: McpServer,
   wire: Wire,
-  { hear, tokens: authProvider }: TransportOptions,
+  { hear, tokens: authProvider, onFlood }: TransportOptions,
 ): McpTransport {
   const reopening = createReopening();
   const sendings = new AsyncLocalStorage<Sending | undefined>();
-  const options = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
-  const transport =
-    'url' in server ? createRemote(server, wire, { ...options, fetch: trackSending(sendings) }) : createProcess(server);
+  const sending = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
+  const flow = createFlow();
+  /** Requests without an answer, cancelled ones included. */
+  let waiting = 0;
+  const cut = (flood: string | undefined) => {
+    if (flood !== undefined) {
+      // What was read before the end must not be heard after it.
+      delete transport.onmessage;
+      onFlood?.(flood);
+    }
+    void transport.close();
+  };
+  const fetch = trackSending(sendings);
+  const transport = 'url' in server ? createRemote(server, wire, { sending, fetch, flow, cut }) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
+  if (transport instanceof ProcessTransport) boundOutput(transport, flow, cut);
   transport.onmessage = (message) => {
-    if (!('method' in message)) reopening.reset();
-    if ('result' in message) keepRaw(message);
-    else if ('method' in message && !('id' in message)) hear?.(message);
+    if (!('method' in message)) {
+      reopening.reset();
+      // Answers to nothing are a flood like any other.
+      if (waiting > 0) flow.answered();
+      waiting = Math.max(0, waiting - 1);
+    }
+    if ('result' in message) {
+      keepRaw(message);
+      boundGreeting(message);
+    } else if ('method' in message && !('id' in message)) hear?.(message);
   };
   const send: Transport['send'] = transport.send.bind(transport);
   let unread = 0;
   transport.send = async (...[message, options]: Parameters<Transport['send']>) => {
+    if ('method' in message && 'id' in message) waiting += 1;
     if ('method' in message && message.method === 'tools/call') {
       if (wire === 'stdio') await sendings.getStore()?.allow();
       return send(message, options);
@@ -123,21 +141,23 @@ function trackSending(sendings: AsyncLocalStorage<Sending | undefined>): typeof 
 
 type RemoteServer = Extract<McpServer, { url: string }>;
 
-interface RemoteOptions extends Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'> {
+interface RemoteParts {
+  readonly sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>;
   readonly fetch: typeof fetchBounded;
+  readonly flow: Flow;
+  /** Lets callers that wait for an answer in a cut stream fail. */
+  readonly cut: (flood: string | undefined) => void;
 }
 
 function createRemote(
   { url, headers }: RemoteServer,
   wire: Wire,
-  { fetch, ...more }: RemoteOptions,
+  { sending, fetch, flow, cut }: RemoteParts,
 ): SSEClientTransport | StreamableHTTPClientTransport {
   const options = {
-    ...more,
+    ...sending,
     requestInit: { headers: { ...headers } },
-    // Closing lets callers that wait for an answer in a cut stream fail.
-    fetch: (address: string | URL, init: RequestInit = {}) =>
-      fetch(address, init, { onCutStream: () => void remote.close() }),
+    fetch: (address: string | URL, init: RequestInit = {}) => fetch(address, init, { flow, onCutStream: cut }),
   };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'
@@ -185,27 +205,6 @@ function createReopening(): Reopening {
   };
 }
 
-type ProcessServer = Extract<McpServer, { command: string }>;
-
-function createProcess({ command, args = [], env, cwd }: ProcessServer): ProcessTransport {
-  return new ProcessTransport({
-    command,
-    args: [...args],
-    stderr: 'pipe',
-    ...(env ? { env: { ...env } } : {}),
-    ...(cwd ? { cwd } : {}),
-  });
-}
-
-function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
-  const mask = maskOf(server);
-  let words = '';
-  stderr?.on('data', (chunk) => {
-    words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
-  });
-  return () => mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
-}
-
 /** Unchecked pages of tools and results of calls, as the server sent them. */
 export const rawPageSchema = z.object({
   raw: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() }),
@@ -222,6 +221,16 @@ export const rawResultSchema = z.object({
 const CHECKED = ['tools', 'content', 'structuredContent', 'isError'];
 /** A result that passes the checks of the SDK. */
 const EMPTY = { tools: [], content: [], ttlMs: 0, cacheScope: 'private' };
+
+/** Of what the SDK keeps as long as the connection: the answer to `initialize` or `server/discover`. */
+const MOST_GREETING_CHARACTERS = 65_536;
+
+/** Nobody reads its instructions; the SDK refuses one that is empty. */
+function boundGreeting(message: Extract<JSONRPCMessage, { result: unknown }>): void {
+  if (!('capabilities' in message.result)) return;
+  const { instructions, ...greeting } = message.result;
+  message.result = JSON.stringify(greeting).length > MOST_GREETING_CHARACTERS ? {} : greeting;
+}
 
 /** The SDK refuses a whole page for one bad tool, and a result for one unknown block, so it gets empty ones to check. */
 function keepRaw(message: Extract<JSONRPCMessage, { result: unknown }>): void {

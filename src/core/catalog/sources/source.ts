@@ -257,7 +257,7 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
 const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
 
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  const bounds = { maxBytes: MOST_DOCUMENT_BYTES, maxCommas: Number.POSITIVE_INFINITY };
+  const bounds = { maxBytes: MOST_DOCUMENT_BYTES, maxValues: Number.POSITIVE_INFINITY };
   const response = await fetchBounded(url, { signal }, bounds);
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   return response.text();

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
-import { boundBody } from '../../../../src/core/catalog/sources/bound-body.js';
+import { boundBody, createFlow } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
+import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import { createTool } from '../../../support/create-tool.js';
 
 const opened: Server[] = [];
@@ -24,8 +25,10 @@ const GREETING = {
 type Answers = Readonly<Record<string, (response: ServerResponse, id: number) => void>>;
 
 /** `initialize` is answered as it should be; it knows nothing of 2026-07-28. */
-async function serve(answers: Answers): Promise<{ url: string }> {
+async function serve(answers: Answers, onStream?: (stream: ServerResponse) => void): Promise<{ url: string }> {
   return listen(async (request, response) => {
+    if (request.method === 'GET' && onStream)
+      return onStream(response.writeHead(200, { 'content-type': 'text/event-stream' }));
     if (request.method !== 'POST') return response.writeHead(405).end();
     const { method, id } = Object(await json(request));
     if (id === undefined) return response.writeHead(202).end();
@@ -36,7 +39,7 @@ async function serve(answers: Answers): Promise<{ url: string }> {
 }
 
 /** By the transport of before: all answers come in one stream. */
-async function serveSse(flood: (stream: ServerResponse) => void): Promise<{ url: string; type: 'sse' }> {
+async function serveSse(flood: (stream: ServerResponse, id: number) => void): Promise<{ url: string; type: 'sse' }> {
   let stream: ServerResponse | undefined;
   const { url } = await listen(async (request, response) => {
     if (request.method === 'GET') {
@@ -46,7 +49,7 @@ async function serveSse(flood: (stream: ServerResponse) => void): Promise<{ url:
     const { method, id } = Object(await json(request));
     response.writeHead(202).end();
     if (method === 'initialize') stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: GREETING })}\n\n`);
-    else if (id !== undefined && stream) flood(stream);
+    else if (id !== undefined && stream) flood(stream, id);
   });
   return { url, type: 'sse' };
 }
@@ -63,15 +66,31 @@ function answer(response: ServerResponse, id: number, result: object): void {
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
 }
 
-const endless = (contentType: string, start: string) => (response: ServerResponse) => {
+/** A process that answers `tools/call` by these statements, with `id`, `write` and `answer`. */
+function processServer(statements: string): McpServer {
+  const script = `
+    const write = (line) => new Promise((resolve) => process.stdout.write(line, resolve));
+    const answer = (id, result) => write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+    process.stdout.on('error', () => process.exit());
+    require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+      const { id, method } = JSON.parse(line);
+      if (method === 'initialize') await answer(id, ${JSON.stringify(GREETING)});
+      else if (method === 'tools/call') { ${statements} }
+      else if (id !== undefined) await write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }) + '\\n');
+    });`;
+  return { command: process.execPath, args: ['-e', script] };
+}
+
+const endless = (contentType: string, start: string, then?: string) => (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': contentType });
-  writeWithoutEnd(response, start);
+  writeWithoutEnd(response, start, then);
 };
 
-function writeWithoutEnd(response: ServerResponse, start: string): void {
+function writeWithoutEnd(response: ServerResponse, start: string, then = 'x'): void {
   response.write(start);
+  const part = then.repeat(Math.ceil(65_536 / then.length));
   const more = () => {
-    while (!response.destroyed && response.write('x'.repeat(65_536)));
+    while (!response.destroyed && response.write(part));
     response.once('drain', more);
   };
   more();
@@ -151,6 +170,129 @@ describe('a server whose answer has no end', () => {
   });
 });
 
+const FLOODS: Readonly<Record<string, string>> = {
+  progress: notify('progress', { progressToken: 'call-1', progress: 1 }),
+  'log messages': notify('message', { level: 'info', data: 'x' }),
+  'changes of its tools': notify('tools/list_changed'),
+  'answers to nothing': `data: ${JSON.stringify({ jsonrpc: '2.0', id: 'a', result: {} })}\n\n`,
+  comments: ':\r\n\r\n',
+  'empty lines': '\n',
+};
+const WHY = 'it sent more than 10000 messages that nobody asked for';
+
+function notify(what: string, params?: object): string {
+  return `data: ${JSON.stringify({ jsonrpc: '2.0', method: `notifications/${what}`, params })}\n\n`;
+}
+
+/** The tool `note` of a server, in a sandbox of its own. */
+function sandboxOf(server: McpServer) {
+  const executor = createMcpExecutor({ bad: server }, { now: () => 0 });
+  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } });
+  const metadata = { mcp: { server: 'bad', tool: 'note' } };
+  const tool = createTool('note', {}, undefined, { toolType: 'mcp', metadata });
+  const call = () => sandbox.run({ tool, arguments: {} });
+  return { call, whyDown: () => executor.whyDown?.(tool), close: sandbox.close };
+}
+
+describe('a server that sends without end what nobody asked for', () => {
+  const isDown = `The MCP server "bad" is down: ${WHY}. It may be started again in 60 s`;
+
+  it.each(Object.keys(FLOODS))('%s in a call, is left, and the search says why', async (what) => {
+    const flood = (stream: ServerResponse) => writeWithoutEnd(stream, '', FLOODS[what]);
+    const http = await serve({
+      'tools/call': (response) => flood(response.writeHead(200, { 'content-type': 'text/event-stream' })),
+    });
+    for (const server of [http, await serveSse(flood)]) {
+      const { call, whyDown, close } = sandboxOf(server);
+      expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(WHY) });
+      expect(whyDown()).toBe(isDown);
+      expect(await call()).toMatchObject({ code: 'tool_unavailable', reason: `${isDown}.` });
+      await close();
+    }
+  });
+
+  it('while no call is under way, is left, and the search says why', async () => {
+    const server = await serve({ 'tools/call': (response, id) => answer(response, id, { content: [] }) }, (stream) =>
+      setTimeout(() => writeWithoutEnd(stream, '', FLOODS.comments), 500),
+    );
+    const { call, whyDown, close } = sandboxOf(server);
+    expect(await call()).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(whyDown()).toBe(isDown), 5_000);
+    await close();
+  });
+
+  it('in a list of messages, is left, and the search says why', async () => {
+    const message = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+    const server = await serve({
+      'tools/call': (response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(Array(10_000).fill(message)));
+      },
+    });
+    const { call, whyDown, close } = sandboxOf(server);
+    expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(WHY) });
+    expect(whyDown()).toBe(isDown);
+    await close();
+  });
+
+  it('in large messages, is left after 16 MiB of one call', async () => {
+    const server = await serve({
+      'tools/call': endless('text/event-stream', '', notify('message', { level: 'info', data: 'x'.repeat(1_000_000) })),
+    });
+    const { call, close } = sandboxOf(server);
+    const reason = expect.stringContaining('it sent more than 16777216 bytes that nobody asked for');
+    expect(await call()).toMatchObject({ code: 'connection_lost', reason });
+    await close();
+  });
+
+  it.each(['progress', 'lines that are no message'])(
+    '%s over stdio, is left, and the search says why',
+    async (what) => {
+      const line = FLOODS[what]?.replace('data: ', '').trim() ?? 'x';
+      const { call, whyDown, close } = sandboxOf(
+        processServer(`for (;;) await write(${JSON.stringify(`${line}\n`)});`),
+      );
+      expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(WHY) });
+      expect(whyDown()).toBe(isDown);
+      await close();
+    },
+  );
+
+  it('while it is asked for its tools, has no tools, and the search says why', async () => {
+    const servers = {
+      bad: await serve({ 'tools/list': endless('text/event-stream', '', FLOODS.comments) }),
+      old: await serveSse((stream) => writeWithoutEnd(stream, '', FLOODS.comments)),
+    };
+    const reason = WHY.slice('it '.length);
+    expect(await readMcpServers({ servers, failures: [] }, 'mcp', context)).toMatchObject([
+      { error: { message: expect.stringContaining(WHY) }, server: { name: 'bad', reason } },
+      { error: { message: expect.stringContaining(WHY) }, server: { name: 'old', reason } },
+    ]);
+  });
+
+  it('is another one than a server that answers a lot, and tells a lot meanwhile', async () => {
+    const picture = { type: 'image', data: 'A'.repeat(3_000_000), mimeType: 'image/png' };
+    const told = FLOODS.progress?.repeat(900) ?? '';
+    const answerIn = (stream: ServerResponse, id: number) => {
+      const result = { content: [picture] };
+      stream.write(`${told}data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+    };
+    const http = await serve({
+      'tools/call': (response, id) => {
+        answerIn(response.writeHead(200, { 'content-type': 'text/event-stream' }), id);
+        response.end();
+      },
+    });
+    const lines = `write(${JSON.stringify(told.replaceAll('data: ', '').replaceAll('\n\n', '\n'))});
+      await answer(id, { content: [{ ...${JSON.stringify({ ...picture, data: '' })}, data: 'A'.repeat(3_000_000) }] });`;
+    for (const server of [http, await serveSse(answerIn), processServer(lines)]) {
+      const { call, close } = sandboxOf(server);
+      for (let time = 0; time < 10; time++) expect(await call()).toMatchObject({ ok: true });
+      await close();
+    }
+  }, 60_000);
+});
+
 it('a server that names many encodings and goes away ends nothing but its own answer', async () => {
   const servers = {
     bad: await serve({
@@ -165,15 +307,32 @@ it('a server that names many encodings and goes away ends nothing but its own an
   ]);
 });
 
-it('a server whose pages together are too many is left', async () => {
+it.each<[string, (page: number) => object]>([
+  ['pages', (page) => ({ tools: [{ name: 'a', description: 'x'.repeat(5_000_000) }], nextCursor: String(page) })],
+  ['names of pages', (page) => ({ tools: [], nextCursor: 'x'.repeat(5_000_000) + page })],
+])('a server whose %s together are too many is left', async (_, pageOf) => {
   let pages = 0;
-  const tools = [{ name: 'a', description: 'x'.repeat(5_000_000) }];
-  const servers = {
-    bad: await serve({ 'tools/list': (response, id) => answer(response, id, { tools, nextCursor: String(++pages) }) }),
-  };
+  const servers = { bad: await serve({ 'tools/list': (response, id) => answer(response, id, pageOf(++pages)) }) };
   const [read] = await readMcpServers({ servers, failures: [] }, 'mcp', context);
   expect(read).toMatchObject({ error: { message: expect.stringContaining('characters') } });
   expect(pages).toBeLessThan(10);
+});
+
+it('of the greeting of a server no instructions are kept, and one that is too long is none', async () => {
+  const greet = async (more: object) =>
+    listen(async (request, response) => {
+      const { method, id } = Object(request.method === 'POST' ? await json(request) : {});
+      if (method === 'initialize') return answer(response, id, { ...GREETING, ...more });
+      return response.writeHead(id === undefined ? 202 : 400).end();
+    });
+  const session = await openMcpSession(await greet({ instructions: 'x'.repeat(100_000) }), {
+    connectTimeoutMs: 60_000,
+  });
+  expect(session.client.getInstructions()).toBeUndefined();
+  await session.close();
+  const experimental = { a: { b: 'x'.repeat(100_000) } };
+  const long = openMcpSession(await greet({ capabilities: { experimental } }), { connectTimeoutMs: 60_000 });
+  await expect(long).rejects.toMatchObject({ brief: 'did not answer as MCP asks for' });
 });
 
 describe('a server that ends its stream at once', () => {
@@ -231,7 +390,7 @@ describe('a bounded body', () => {
     });
     return boundBody(new Response(body, { headers: { 'content-type': contentType } }), {
       maxBytes: 10,
-      maxCommas: 4,
+      maxValues: 4,
     }).text();
   };
 
@@ -242,21 +401,50 @@ describe('a bounded body', () => {
 
   it('has so many values behind one another at most, in each event of a stream', async () => {
     expect(await read(['[1,,', ',,]'], 'application/json')).toBe('[1,,,,]');
-    await expect(read(['[1,,', ',,,]'], 'application/json')).rejects.toThrow('more than 4 commas');
+    await expect(read(['[1,,', ',,,]'], 'application/json')).rejects.toThrow('more than 4 values');
+    await expect(read(['[{[', '{['], 'application/json')).rejects.toThrow('more than 4 values');
     const events = ['1,,,,\n\n', '2,,,,\n\n'];
     expect(await read(events, 'text/event-stream')).toBe(events.join(''));
-    await expect(read(['1,,,,\n\n', '2,,,,,\n\n'], 'text/event-stream')).rejects.toThrow('more than 4 commas');
+    await expect(read(['1,,,,\n\n', '2,,,,,\n\n'], 'text/event-stream')).rejects.toThrow('more than 4 values');
   });
 
   it('counts each event of a stream for itself', async () => {
     const events = ['data: 1\n\n', 'data: 2\n\nda', 'ta:3\r\n\r\n'];
-    expect(await read(events, 'text/event-stream')).toBe(events.join(''));
+    expect(await read(events, 'Text/Event-Stream')).toBe(events.join(''));
     await expect(read(['data: 1\n\n', 'data: 23', '45'], 'text/event-stream')).resolves.toContain('2345');
     await expect(read(['data: 1\n\ndata', ': 234567'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
     const inParts = ['data: 1\n', '\n', 'data:2\r\n', '\r\n', 'data:3\r\n\r', '\n', 'data: 4'];
     expect(await read(inParts, 'text/event-stream')).toBe(inParts.join(''));
     await expect(read([...inParts, '5678'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
   });
+});
+
+it('answers count for nothing in what a server sends, however many there are', () => {
+  const flow = createFlow();
+  const count = flow.openStream();
+  const problems = new Set<string | undefined>();
+  for (let call = 0; call < 20_000; call++) {
+    problems.add(count(1, 5_000_000));
+    flow.answered();
+  }
+  expect([...problems]).toEqual([undefined]);
+});
+
+it('between the parts of a stream, others have their turn', async () => {
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(':\n\n'.repeat(100_000)));
+      controller.close();
+    },
+  });
+  await boundBody(new Response(body, { headers: { 'content-type': 'text/event-stream' } })).text();
+  clearImmediate(next);
+  expect(turns).toBeGreaterThanOrEqual(30);
 });
 
 it('what a server says when it fails is told to its caller, and not to all who ask why it is down', async () => {
