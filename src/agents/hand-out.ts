@@ -2,6 +2,7 @@
 import { toolHash } from '../core/catalog/catalog.js';
 import { withoutLoweringHints } from '../core/catalog/risk.js';
 import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
+import { shownTool } from '../core/catalog/shown.js';
 import { isVouchedFor } from '../core/catalog/sources/source.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
@@ -36,7 +37,7 @@ export function fingerprintEnabled(situation: Situation): string {
 }
 
 export function toListed(tool: Tool): ListedTool {
-  const { name, title, description, category, toolType, risk, inputSchema, outputSchema } = tool;
+  const { name, title, description, category, toolType, risk, inputSchema, outputSchema } = shownTool(tool);
   return withoutUndefined({
     ...{ name, title, description, category, toolType, risk, inputSchema },
     outputSchema: toolType === 'mcp' ? outputSchema : undefined,

@@ -1,4 +1,5 @@
 /** The clarifying question when a search found nothing certain: it offers the nearest groups of tools. */
+import { flaggedParts } from '../../core/catalog/scan.js';
 import { oncePer } from '../../core/kept.js';
 import { renderPhrase } from '../../core/language.js';
 import type { Layer, RankedTool } from '../../core/search/rank.js';
@@ -36,9 +37,12 @@ const groupsOf = oncePer((layer: Layer): ReadonlyMap<string, number> => {
   return counts;
 });
 
+/** Leaves out names that speak to the model, which reads the question. */
 function best(scores: ReadonlyMap<string, number>): string[] {
-  return [...scores]
-    .sort(([, one], [, other]) => other - one)
-    .slice(0, MAX_GROUPS)
-    .map(([group]) => group);
+  const groups: string[] = [];
+  for (const [group] of [...scores].sort(([, one], [, other]) => other - one)) {
+    if (groups.length === MAX_GROUPS) break;
+    if (flaggedParts(group).length === 0) groups.push(group);
+  }
+  return groups;
 }

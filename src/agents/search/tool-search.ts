@@ -4,7 +4,8 @@
  */
 
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
-import { firstSentence, shownDescription } from '../../core/catalog/summary.js';
+import { shownTexts, shownTool } from '../../core/catalog/shown.js';
+import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
@@ -118,13 +119,14 @@ function toMatch(
   { tool, score, why }: RankedTool,
   { caller, detail }: { caller: SearchCaller; detail: SearchRequest['detail'] },
 ): SearchMatch {
-  const { name, category, toolType, risk } = tool;
+  const { name, toolType, risk } = tool;
+  const { category, description } = shownTexts(tool);
   const isWhole = detail === 'schema';
   return withoutUndefined({
     ...{ name, category, toolType, risk },
-    description: isWhole ? shownDescription(tool) : describe(tool),
+    description: isWhole ? description : describe(tool),
     signature: signatureOf(tool),
-    inputSchema: isWhole ? tool.inputSchema : undefined,
+    inputSchema: isWhole ? shownTool(tool).inputSchema : undefined,
     enabled: caller.isEnabled(tool),
     score,
     why_matched: why.map(({ word, fields }) => ({ word, fields: [...fields] })),
@@ -133,7 +135,7 @@ function toMatch(
 
 /** The first sentence or its beginning, with a mark where there is more, since agents pay for each token. */
 const describe = oncePer((tool: Tool): string => {
-  const line = oneLine(shownDescription(tool));
+  const line = oneLine(shownTexts(tool).description);
   const sentence = firstSentence(line);
   if (sentence.length > MAX_CHARACTERS) return cut(sentence);
   return sentence.length === line.length ? line : `${sentence} …`;

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { oncePer } from '../kept.js';
 import { oneLine } from '../visible-text.js';
 import DATA from './scan.json' with { type: 'json' };
-import { childrenOf, isObject, joinPath } from './schema/json.js';
-import type { JsonSchema, Tool } from './tool.js';
+import { namesOf, proseOf, type Text } from './texts.js';
+import type { Tool } from './tool.js';
 
 export const flagSchema = z.object({
   kind: z.enum(['hidden', 'other-tool', 'markup', 'instruction', 'pushing']),
@@ -44,11 +44,37 @@ export function createScan(among: readonly Tool[]): (tool: Tool) => Flag[] {
   const owners = ownersOfNames(among);
   return (tool) => {
     const finders = [...FINDERS, findOtherTools(tool, owners)];
-    const texts = textsOf(tool);
-    const size = texts.reduce((sum, { text }) => sum + text.length, 0);
+    const [prose, names] = [proseOf(tool), namesOf(tool)];
+    const size = [...prose, ...names].reduce((sum, { text }) => sum + text.length, 0);
     if (size > MAX_CHARACTERS) return [...hiddenIn(tool), { ...TOO_LONG, excerpt: `${size} characters` }];
-    return [...hiddenIn(tool), ...texts.flatMap((text) => flagsIn(text, finders))];
+    return [...hiddenIn(tool), ...flagsInAll(prose, finders), ...flagsInAll(names, FINDERS)];
   };
+}
+
+/** More flagged texts of a tool tell nothing new. */
+const MAX_FLAGGED = 50;
+
+function flagsInAll(texts: readonly Text[], finders: readonly Finder[]): Flag[] {
+  return [...suspectsAmong(texts, finders)].slice(0, MAX_FLAGGED).flatMap((text) => flagsIn(text, finders));
+}
+
+/** No sentence goes on behind it. */
+const BREAK = '\n\n';
+
+/** The texts that may have a finding. All are read as one text: to begin anew with each of thousands takes long. */
+export function suspectsAmong(texts: readonly Text[], finders: readonly Finder[] = FINDERS): ReadonlySet<Text> {
+  const joined = texts.map(({ text }) => text).join(BREAK);
+  const found = finders.flatMap((find) => find(joined));
+  const marks = found.flatMap(({ at, length }) => [at + joined.slice(at).search(/\S/u), at + length - 1]);
+  marks.sort((one, other) => other - one);
+  let end = 0;
+  const isMarked = ({ text }: Text) => {
+    const before = marks.length;
+    end += text.length + BREAK.length;
+    while ((marks.at(-1) ?? end) < end) marks.pop();
+    return marks.length < before;
+  };
+  return new Set(texts.filter(isMarked));
 }
 
 /** Where a text addresses the model instead of describing its tool. A role label ends the sentence before it. */
@@ -70,8 +96,6 @@ export function renderFlag({ kind, where, excerpt, reason }: Flag): string {
   return `${kind} in ${where}: ${reason}${excerpt === '' ? '' : `: ${JSON.stringify(excerpt)}`}`;
 }
 
-type Text = { readonly where: string; readonly text: string };
-
 function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
   const found = finders.flatMap((find) => find(text));
   const first = new Map(found.map((one) => [`${one.kind} ${one.reason}`, one]));
@@ -79,29 +103,6 @@ function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
     const start = Math.max(0, at - Math.max(0, Math.floor((MAX_EXCERPT - length) / 2)));
     return { kind, where, excerpt: oneLine(text.slice(start, start + MAX_EXCERPT)), reason };
   });
-}
-
-/** What a model is shown of a tool. A skill's instructions are left out: they may address the model. */
-function textsOf({ title, description, category, preconditions, inputSchema, outputSchema }: Tool): Text[] {
-  const own = { title, category, description };
-  return [
-    ...Object.entries(own).flatMap(([where, text]) => (text ? [{ where, text }] : [])),
-    ...preconditions.map((text, place) => ({ where: joinPath('preconditions', place), text })),
-    ...textsOfSchema(inputSchema, 'inputSchema'),
-    ...textsOfSchema(outputSchema ?? {}, 'outputSchema'),
-  ];
-}
-
-function textsOfSchema(node: JsonSchema, where: string): Text[] {
-  const texts = ['title', 'description'].flatMap((key) => {
-    const text = node[key];
-    return typeof text === 'string' ? [{ where: joinPath(where, key), text }] : [];
-  });
-  const inner = childrenOf(node).flatMap(({ keyword, step, value }) => {
-    const place = joinPath(where, keyword);
-    return isObject(value) ? textsOfSchema(value, step === undefined ? place : joinPath(place, step)) : [];
-  });
-  return [...texts, ...inner];
 }
 
 function hiddenIn({ hidden = [] }: Tool): Flag[] {

@@ -5,6 +5,7 @@
 import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
+import { shownTexts } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
@@ -228,7 +229,7 @@ function finish(step: DraftStep, tool: Tool): Step {
     tool: step.tool,
     arguments: step.arguments,
     from: { ...step.from },
-    purpose: step.purpose ?? tool.title ?? '',
+    purpose: step.purpose ?? shownTexts(tool).title ?? '',
     dependsOn: [...new Set([...referred, ...(step.dependsOn ?? [])])],
   };
 }

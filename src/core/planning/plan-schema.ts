@@ -4,6 +4,7 @@
  */
 import { isObject, mapChildren, objectOf } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
+import { shownTool } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 
@@ -52,7 +53,7 @@ function stepSchema(tool: Tool, prefix: string, definitions: Record<string, Json
 
 /** The input schema of a tool and its definitions, extended so that each value may be a reference. */
 const inputOf = oncePer((tool: Tool) => {
-  const { $defs, ...input } = fittedSchemas(tool).input;
+  const { $defs, ...input } = fittedSchemas(shownTool(tool)).input;
   const own = Object.entries(objectOf($defs)).filter((entry): entry is [string, JsonSchema] => isObject(entry[1]));
   return { input: withReferences(input), own: own.map(([name, schema]) => [name, withReferences(schema)] as const) };
 });

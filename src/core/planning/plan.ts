@@ -1,4 +1,5 @@
 /** Stage two: a plan with the full schemas of the chosen tools, by deciding or by writing. */
+import { shownTexts } from '../catalog/shown.js';
 import { WinnowError } from '../errors.js';
 import { renderPhrase } from '../language.js';
 import { renderContext } from '../prompts/context.js';
@@ -53,10 +54,13 @@ export function createPlanningStage(
       return { kind: 'unplannable', reason: `A tool is missing: ${written.needTools}`, selection };
     if (written.kind === 'plan' && (written.confidence ?? 1) < options.clarifyBelow) {
       trace.add('planning', `confidence ${written.confidence} is below ${options.clarifyBelow}: asked back`);
-      const what = written.steps.map(({ tool }) => view.byName.get(tool)?.title ?? tool).join(', ');
+      const what = written.steps.map(({ tool: name }) => {
+        const tool = view.byName.get(name);
+        return (tool && shownTexts(tool).title) ?? name;
+      });
       return {
         kind: 'clarification',
-        question: renderPhrase('unsure', request, { what }),
+        question: renderPhrase('unsure', request, { what: what.join(', ') }),
         missing: [],
         unserved: written.unserved,
         selection,

@@ -2,7 +2,7 @@
 import { isObject } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
-import { shownDescription } from '../catalog/summary.js';
+import { shownTool } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { hidesText, literal, oneLine } from '../visible-text.js';
@@ -19,10 +19,11 @@ export function renderTools(tools: readonly Tool[]): string {
   return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n') || 'none';
 }
 
-export const renderTool = oncePer((tool: Tool): string => {
+export const renderTool = oncePer((given: Tool): string => {
+  const tool = shownTool(given);
   const { input, output } = fittedSchemas(tool);
   const lines = [
-    `${tool.name}: ${oneLine(shownDescription(tool))}`,
+    `${tool.name}: ${oneLine(tool.description)}`,
     ...renderArguments(input).map((line) => shortened(line, MAX_ARGUMENTS)),
     output ? `   returns: ${shortened(renderType(output, output), MAX_RESULT)}` : '   returns: not described',
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',

@@ -77,7 +77,12 @@ export function fittingSheet(
 
 export function createSheet(tools: readonly Tool[], style: SummaryStyle): Sheet {
   const labels = createLabels(tools);
-  return { tools, style, labels, text: tools.map((tool) => renderLine(tool, labels.labelOf(tool), style)).join('\n') };
+  return {
+    tools,
+    style,
+    labels,
+    text: tools.map((tool) => renderSummary(tool, style, labels.labelOf(tool))).join('\n'),
+  };
 }
 
 const keptSheets = oncePer((_: View) => new Map<string, readonly Sheet[]>());
@@ -112,12 +117,6 @@ function shardsOf(tools: readonly Tool[], { model, summaryTokens }: SheetBudget)
   return Array.from({ length: Math.ceil(tools.length / size) }, (_, place) =>
     createSheet(tools.slice(place * size, (place + 1) * size), 'names'),
   );
-}
-
-/** If the label lacks the name of the server, the line shows it as the category. */
-function renderLine(tool: Tool, label: string, style: SummaryStyle): string {
-  const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
-  return renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
 }
 
 /**

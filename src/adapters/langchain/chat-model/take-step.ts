@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../../../core/catalog/schema/normalise.js';
 import { secretNamesOf } from '../../../core/catalog/schema/secrets.js';
-import { shownDescription } from '../../../core/catalog/summary.js';
+import { shownTool } from '../../../core/catalog/shown.js';
 import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../../core/model/model.js';
@@ -67,9 +67,10 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
   return { parsed, text: last.text, finish: last.finish, usage };
 }
 
-function renderTool(tool: Tool): string {
+function renderTool(given: Tool): string {
+  const tool = shownTool(given);
   const { input } = fittedSchemas(tool);
-  const description = oneLine(shownDescription(tool));
+  const description = oneLine(tool.description);
   return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
 }
 
@@ -168,7 +169,7 @@ export function stepSchema(tools: readonly Tool[], { canAnswer }: StepSchemaOpti
   const definitions: Record<string, JsonSchema> = {};
   const calls = tools.map((tool, place) => {
     const prefix = `t${place + 1}`;
-    const { $defs, ...input } = fittedSchemas(tool).input;
+    const { $defs, ...input } = fittedSchemas(shownTool(tool)).input;
     for (const [name, schema] of Object.entries(isObject($defs) ? $defs : {}))
       if (isObject(schema)) definitions[`${prefix}_${name}`] = prefixDefinitions(schema, prefix);
     return member({ tool: { const: tool.name }, arguments: prefixDefinitions(input, prefix) });

@@ -1,5 +1,5 @@
 /** Whether a tool does what is asked for, in one reading that ranks "yes" against "no". */
-import { shownDescription } from '../../catalog/summary.js';
+import { shownTexts } from '../../catalog/shown.js';
 import type { Tool } from '../../catalog/tool.js';
 import { oneLine } from '../../visible-text.js';
 import { renderKey } from '../render-tool.js';
@@ -34,7 +34,7 @@ export function oddsOf(probability: number): number {
 export function renderCandidate(tool: Tool): string {
   const { name, inputSchema } = tool;
   const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
-  const text = oneLine(shownDescription(tool));
+  const text = oneLine(shownTexts(tool).description);
   const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
   return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
 }

@@ -1,4 +1,5 @@
 /** Which tool the model would name for an ask, by next-token probabilities over the names of all tools in question. */
+import { shownTexts } from '../../catalog/shown.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
@@ -86,7 +87,7 @@ export function averaged(one: Ranked, other: Ranked): Ranked {
  * and 6 of the 7 of `--set first` (`test/bench/plans.mjs --set hydrology --set coding-agent --half learn`).
  */
 function renderLine(tool: Tool): string {
-  const keywords = oneLine(tool.keywords.join(', '));
+  const keywords = oneLine(shownTexts(tool).keywords.join(', '));
   return `- ${renderCandidate(tool)}${keywords ? ` (${keywords})` : ''}`;
 }
 

@@ -1,6 +1,6 @@
 /** The prompt for the arguments of one step: its tool, the times that the request names, and the earlier steps. */
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { shownDescription } from '../../catalog/summary.js';
+import { shownTool } from '../../catalog/shown.js';
 import type { Tool } from '../../catalog/tool.js';
 import { literal, oneLine } from '../../visible-text.js';
 import { renderType } from '../render-tool.js';
@@ -27,9 +27,10 @@ export function stepPrompt(
   },
 ): Record<'tool' | 'facts' | 'context' | 'message', string> {
   const { ask, said, context, earlier, serves } = about;
-  const { input } = fittedSchemas(tool);
+  const shown = shownTool(tool);
+  const { input } = fittedSchemas(shown);
   const type = renderType(input, input);
-  const text = oneLine(shownDescription(tool)).slice(0, MAX_DESCRIPTION);
+  const text = oneLine(shown.description).slice(0, MAX_DESCRIPTION);
   const facts = [
     ...(serves ? [`For: ${serves.argument} of ${serves.tool.name}`] : []),
     ...timesLine(said),
@@ -59,7 +60,7 @@ function earlierLine({ id, tool, arguments: values }: EarlierStep): string {
 
 /** The title or description of an argument with its name, else the name alone. */
 export function describe(tool: Tool, name: string): string {
-  const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
+  const schema = Object(Object(fittedSchemas(shownTool(tool)).input.properties)[name]);
   const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
   return oneLine(text === undefined ? name : `${text} (${name})`);
 }
