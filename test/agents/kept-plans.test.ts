@@ -280,6 +280,14 @@ describe('a plan in the forms of others', () => {
       withSteps({ ...S3, id: 's1', arguments: { to: 'a {$steps.s1.outputs.x}' } }),
       's1.arguments.to: Arazzo would read it as an expression',
     ],
+    ...['$self', '$message.body', '{$self}'].map((to): [RunnablePlan, string] => [
+      withSteps({ ...S3, id: 's1', arguments: { to } }),
+      's1.arguments.to: Arazzo would read it as an expression',
+    ]),
+    [
+      withSteps({ ...S3, id: 's1', tool: '{$inputs.session}', arguments: {} }),
+      's1.tool: Arazzo would read it as an expression',
+    ],
     [{ ...FLAT, inputs: { ...FLAT.inputs, session: {} } }, 'inputs: "session" is the input for the session'],
   ])('is refused where Arazzo has no words for it: %#', (plan, issue) => {
     expect(() => toArazzo(plan, { name: 'x', version: '1' })).toThrow(issue);

@@ -3,6 +3,7 @@
  * Preconditions in prose are listed separately: people and models read them, and a policy can enforce them by a rule.
  */
 import type { Tool } from '../../core/catalog/tool.js';
+import { oneLine } from '../../core/visible-text.js';
 import { compileToolMatch, serversName } from './match.js';
 import { type Policy, partsOf, toolsOf } from './policy.js';
 import { calledIn, parseRequirement } from './requirement.js';
@@ -29,8 +30,8 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
     ...(settings.toolPreconditions === 'enforce' ? tools.flatMap((tool) => neverMet(tool, names)) : []),
   ];
   return [
-    ...problems.map((message) => ({ level: 'problem' as const, message })),
-    ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message })),
+    ...problems.map((message) => ({ level: 'problem' as const, message: oneLine(message) })),
+    ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message: oneLine(message) })),
   ];
 }
 

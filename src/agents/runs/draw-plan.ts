@@ -160,11 +160,11 @@ function toExpression({ step, path }: Reference): string {
 }
 
 /** Texts that Arazzo would read as expressions; it has no escape for them. */
-function readAsExpression({ id, arguments: given }: ParsedStep): string[] {
-  return textsIn(given)
+function readAsExpression({ id, tool, arguments: given }: ParsedStep): string[] {
+  return textsIn({ tool, arguments: given })
     .filter(({ text }) => EXPRESSION.test(text))
-    .map(({ path }) => `${id}.arguments.${renderPath(path)}: Arazzo would read it as an expression`);
+    .map(({ path }) => `${id}.${renderPath(path)}: Arazzo would read it as an expression`);
 }
 
 const EXPRESSION =
-  /^\$(?:url|method|statusCode|request|response|inputs|outputs|steps|workflows|sourceDescriptions|components)\b|\{\$(?!\{)/u;
+  /^\$(?:url|method|statusCode|request|response|message|inputs|outputs|steps|workflows|sourceDescriptions|components|self)\b|\{\$(?!\{)/u;

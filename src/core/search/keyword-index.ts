@@ -97,11 +97,22 @@ export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Ge
   return toSegment(tools, index);
 }
 
-/** Restores a segment from its JSON. @throws Error where the JSON has another form or another number of tools. */
+const entriesSchema = z.looseObject({
+  documentIds: z.record(z.string(), z.int()),
+  storedFields: z.record(z.string(), z.object({ worth: z.record(z.string(), z.number()) })),
+});
+
+/** Restores a segment from its JSON. @throws Error where the JSON has another form, or other entries than one for each tool. */
 export function restoreSegment(tools: readonly Tool[], weights: FieldWeights, json: string): Segment {
-  const index = MiniSearch.loadJSON<Entry>(json, optionsFor(weights));
-  if (index.documentCount !== tools.length) throw new Error('it is of other tools');
-  return toSegment(tools, index);
+  const written = JSON.parse(json);
+  const entries = entriesSchema.safeParse(written);
+  if (!entries.success) throw new Error('its entries have another form');
+  const { documentIds, storedFields } = entries.data;
+  const ids = new Set(Object.values(documentIds));
+  const areOfTools = Object.keys(documentIds).length === tools.length && tools.every((_, id) => ids.has(id));
+  if (!areOfTools || !Object.keys(documentIds).every((key) => Object.hasOwn(storedFields, key)))
+    throw new Error('it is of other tools');
+  return toSegment(tools, MiniSearch.loadJS<Entry>(written, optionsFor(weights)));
 }
 
 function optionsFor(weights: FieldWeights): Options<Entry> {

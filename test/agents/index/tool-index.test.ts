@@ -1,4 +1,5 @@
 /** The index over its life: built, given weights, exported and taken over. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { INDEX_VERSION } from '../../../src/agents/index/generation.js';
 import { createWeightsKeeper } from '../../../src/agents/index/kept-index.js';
@@ -260,6 +261,17 @@ describe('a snapshot of the index', () => {
       expect(find(other, 'zebra', 'ann')).toHaveLength(1);
     });
 
+    /** The entries of the first segment changed, and the checksum with them. */
+    const ofEntries =
+      (change: (entries: { documentIds: object; storedFields: object }) => void) =>
+      (snapshot: Record<string, unknown>) => {
+        const segments = JSON.parse(JSON.stringify(snapshot.segments));
+        const entries = JSON.parse(segments[0].index);
+        change(entries);
+        segments[0].index = JSON.stringify(entries);
+        const checksum = createHash('sha256').update(JSON.stringify(segments)).digest('hex');
+        return { ...snapshot, segments, checksum };
+      };
     const broken: [string, (snapshot: Record<string, unknown>) => unknown][] = [
       ['is no snapshot', () => 'full'],
       ['is of an unknown level', (snapshot) => ({ ...snapshot, level: 'half' })],
@@ -271,6 +283,10 @@ describe('a snapshot of the index', () => {
         }),
       ],
       ['lost a segment', (snapshot) => ({ ...snapshot, segments: [] })],
+      ['has an entry of no tool', ofEntries((entries) => Object.assign(entries.documentIds, { 0: 9_999 }))],
+      ['has an entry too many', ofEntries((entries) => Object.assign(entries.documentIds, { 99: 9_999 }))],
+      ['has an entry twice', ofEntries((entries) => Object.assign(entries.documentIds, { 0: 1 }))],
+      ['has an entry without weights', ofEntries((entries) => Object.assign(entries.storedFields, { 0: {} }))],
       ['has a field too many', (snapshot) => ({ ...snapshot, extra: 1 })],
     ];
     it.each(broken)('that %s is refused', async (_, damage) => {

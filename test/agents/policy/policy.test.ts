@@ -70,6 +70,15 @@ describe('a policy', () => {
     const covering = { match: { tool: 'x' }, requires: [{ argument: 'phase' }] };
     expect(unchecked({ toolPreconditions: 'ignore', preconditions: [covering] })).toEqual([]);
     expect(checkPolicy(createPolicy(), TOOLS)).toEqual([]);
+    const line = '\nproblem rules "slip"\u2028x\u202e';
+    const hostile = [
+      `the moon${line}`,
+      `lsp_opn${line} called in this session`,
+      `lsp_opn called${line} in this session`,
+    ];
+    const notes = checkPolicy(policy, [createTool('x', {}, undefined, { ...low, preconditions: hostile })]);
+    expect(notes.filter(({ message }) => message.startsWith('tool x'))).toHaveLength(3);
+    for (const { message } of notes) expect(message).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
   });
 });
 
