@@ -19,8 +19,10 @@ export function renderTools(tools: readonly Tool[]): string {
   return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n') || 'none';
 }
 
-export const renderTool = oncePer((given: Tool): string => {
-  const tool = shownTool(given);
+export const renderTool = oncePer((tool: Tool): string => renderUncut(shownTool(tool)));
+
+/** For budgets, which count the tools of a whole catalogue: nothing is cut, so no schema has to be read for that. */
+export function renderUncut(tool: Tool): string {
   const { input, output } = fittedSchemas(tool);
   const lines = [
     `${tool.name}: ${oneLine(tool.description)}`,
@@ -29,7 +31,7 @@ export const renderTool = oncePer((given: Tool): string => {
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',
   ].filter(Boolean);
   return [...lines, ...renderInstructions(tool)].join('\n');
-});
+}
 
 /** Each line starts with a bar, so that it can't imitate a line of the prompt. */
 function renderInstructions({ instructions }: Tool): string[] {

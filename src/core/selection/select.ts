@@ -3,7 +3,7 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { createToolTokens } from '../model/count-tokens.js';
-import { renderTool } from '../planning/render-tool.js';
+import { renderUncut } from '../planning/render-tool.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
@@ -36,7 +36,7 @@ export function createSelectionStage(
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
 ): SelectionStage {
   // Planning shortens huge schemas, so the cost of a tool is that of its rendered text.
-  const schemaTokens = createToolTokens(renderTool)(planningModel);
+  const schemaTokens = createToolTokens(renderUncut)(planningModel);
   const { system, user } = prompts['plan-steps'].render({ tools: '', context: '', today: '', locale: '', message: '' });
   const instructionTokens = planningModel.countTokens(`${system}\n${user}`);
   const parts = {
