@@ -8,6 +8,7 @@ import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
+import { createIssues, showName } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
@@ -185,11 +186,13 @@ export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
   const isOpen = (value: unknown) =>
     isMasked(value) || (typeof value === 'string' && findReferences(value, ROOTS).length > 0);
   const argumentsOf = new Map(plan.steps.map((step) => [step.id, step.arguments]));
-  const issues = Object.entries(given).flatMap(([id, values]) =>
-    Object.keys(values)
-      .filter((name) => !isOpen(argumentsOf.get(id)?.[name]))
-      .map((name) => `arguments: ${id}.${name} is no secret that was left out; leave it out here`),
-  );
+  const found = createIssues();
+  for (const [id, values] of Object.entries(given)) {
+    const wrong = Object.keys(values).filter((name) => !isOpen(argumentsOf.get(id)?.[name]));
+    const placeOf = (name: string) => `${showName(id)}.${showName(name)}`;
+    found.addEach(wrong, (name) => `arguments: ${placeOf(name)} is no secret that was left out; leave it out here`);
+  }
+  const issues = found.lines();
   if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
   const fill = (step: ParsedStep) => {
     const own = given[step.id] ?? {};
@@ -202,12 +205,12 @@ export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
 
 /** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */
 export function requireSecrets(steps: readonly ParsedStep[]): void {
-  const issues = steps.flatMap(({ id, arguments: values }) =>
-    Object.entries(values)
-      .filter(([, value]) => isMasked(value))
-      .map(
-        ([name]) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
-      ),
-  );
+  const found = createIssues();
+  for (const { id, arguments: values } of steps)
+    found.addEach(
+      Object.keys(values).filter((name) => isMasked(values[name])),
+      (name) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
+    );
+  const issues = found.lines();
   if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
 }
