@@ -11,6 +11,7 @@ import { WinnowError } from '../core/errors.js';
 import { nearHint } from '../core/nearest-name.js';
 import { parseInput } from '../core/parse.js';
 import { checkPlan } from '../core/planning/check-plan.js';
+import { createIssues, showName, showNames } from '../core/planning/issues.js';
 import { MASK } from '../core/secret-forms.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { instantSchema } from './contracts.js';
@@ -135,7 +136,12 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
   const unknown = plan.steps.filter(({ tool }) => !tools.has(tool));
   if (unknown.length > 0) {
     const names = [...tools.keys()];
-    throw unusable(unknown.map(({ id, tool }) => `${id}.tool: there is no tool "${tool}"${nearHint(tool, names)}`));
+    const issues = createIssues();
+    issues.addEach(
+      unknown,
+      ({ id, tool }) => `${id}.tool: there is no tool "${showName(tool)}"${nearHint(tool, names)}`,
+    );
+    throw unusable(issues.lines());
   }
   const named = new Set(plan.steps.map(({ tool }) => tool));
   const used = new Map([...tools].filter(([name]) => named.has(name)));
@@ -148,14 +154,17 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
 function secretsOf(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): string[] {
   const hidden = createMasking(secretsAmong((name) => tools.get(name))).plan(plan);
   const inputs = Object.entries(hidden.inputs ?? {}).filter(([, { isMasked }]) => isMasked);
-  const inSteps = hidden.steps.flatMap(({ id, arguments: given }) =>
-    leavesOf(given)
-      .filter(({ value }) => value === MASK)
-      .map(
-        ({ path }) => `${id}.arguments.${path.join('.')}: is secret and not kept; make it an input, "\${input.NAME}"`,
-      ),
-  );
-  return [...inputs.map(([name]) => `inputs.${name}.value: is secret and not kept; leave it out`), ...inSteps];
+  const issues = createIssues();
+  issues.addEach(inputs, ([name]) => `inputs.${name}.value: is secret and not kept; leave it out`);
+  for (const { id, arguments: given } of hidden.steps) {
+    const secrets = leavesOf(given).filter(({ value }) => value === MASK);
+    const placeOf = (path: readonly (string | number)[]) => [`${id}.arguments`, ...showNames(path)].join('.');
+    issues.addEach(
+      secrets,
+      ({ path }) => `${placeOf(path)}: is secret and not kept; make it an input, "\${input.NAME}"`,
+    );
+  }
+  return issues.lines();
 }
 
 function unusable(issues: readonly string[]): WinnowError {

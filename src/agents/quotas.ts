@@ -16,7 +16,7 @@ export const quotasSchema = z.strictObject({
   approvalBytes: most(65_536).describe('Arguments of a call that needs approval, as JSON.'),
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
   answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),
-  runBytes: most(16_777_216).describe('Results that one run of a plan keeps, as JSON.'),
+  runBytes: most(16_777_216).describe('Arguments and results that one run of a plan keeps, as JSON.'),
   modelTokens: z
     .strictObject({
       tokens: z.int().min(1).describe('Input and output tokens, as the model server reports them. Default: none.'),

@@ -46,6 +46,8 @@ const [S1, S2, S3] = PLAN.steps as [
   RunnablePlan['steps'][number],
   RunnablePlan['steps'][number],
 ];
+const LONG = 'k'.repeat(5_000);
+const thirty = <Item>(item: (at: number) => Item) => Array.from({ length: 30 }, (_, at) => item(at));
 const withSteps = (...steps: RunnablePlan['steps']): RunnablePlan => ({ ...PLAN, steps });
 
 async function open(policy: PolicyInput = {}) {
@@ -101,6 +103,18 @@ describe('a kept plan', () => {
     expect((await plans.get('ann', 'morning')).hash).toBe(second.hash);
     await plans.remove('ann', 'morning');
     await expect(keep(PLAN, { replaces: second.hash })).rejects.toThrow('No plan "morning" is kept any more.');
+  });
+
+  it.each<[string, RunnablePlan['steps']]>([
+    ['tools that are not there', thirty((at) => ({ id: `s${at}`, tool: LONG, arguments: {} }))],
+    ['secrets', thirty((at) => ({ ...S3, id: `s${at + 1}`, arguments: { to: 'x', key: 'hunter-22' } }))],
+    ['wrong arguments', [{ ...S1, arguments: { [LONG]: thirty(() => '${s1 x}') } }]],
+    ['steps that are not there', [{ ...S1, dependsOn: thirty((at) => `${'x'.repeat(60)}${at}`) }]],
+  ])('is refused with as much text as is read: %s', async (_, steps) => {
+    const { keep } = await open();
+    const refused = await keep(withSteps(...steps)).catch((error) => error);
+    expect(refused.issues).toHaveLength(21);
+    expect(refused.message.length).toBeLessThan(11_000);
   });
 
   it('goes to one of two who change it at the same moment', async () => {
@@ -291,5 +305,12 @@ describe('a plan in the forms of others', () => {
     [{ ...FLAT, inputs: { ...FLAT.inputs, session: {} } }, 'inputs: "session" is the input for the session'],
   ])('is refused where Arazzo has no words for it: %#', (plan, issue) => {
     expect(() => toArazzo(plan, { name: 'x', version: '1' })).toThrow(issue);
+  });
+
+  it('is refused with as much text as is read, however long its names are', () => {
+    const plan = withSteps({ ...S1, arguments: { [LONG]: Array(30).fill('$url') } });
+    expect(() => toArazzo(plan, { name: 'x', version: '1' })).toThrow(
+      /^.{100,5000} and more: 10 are not shown or not looked at\.$/u,
+    );
   });
 });

@@ -1,6 +1,7 @@
 /** Exports of a plan: a flowchart for people (Mermaid), a workflow for other programs (Arazzo). */
 import { mapLeaves } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
+import { createIssues, type Issues, showNames } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, renderPath, textsIn } from '../../core/planning/references.js';
 import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
 import { orderSteps, referencesOf, rootsOf } from './step-order.js';
@@ -60,15 +61,15 @@ export interface ArazzoOptions {
 export function toArazzo(given: RunnablePlan, { name, version, openapiUrl = './openapi.json' }: ArazzoOptions) {
   const { plan, needs } = orderSteps(given);
   const steps = inOrder(plan.steps, needs);
-  const issues = [
-    ...steps
-      .filter(({ each, when }) => each !== undefined || when)
-      .map(({ id }) => `${id}: Arazzo has no loop or condition`),
-    ...(plan.inputs && Object.hasOwn(plan.inputs, SESSION)
-      ? [`inputs: "${SESSION}" is the input for the session`]
-      : []),
-    ...steps.flatMap(readAsExpression),
-  ];
+  const found = createIssues();
+  found.addEach(
+    steps.filter(({ each, when }) => each !== undefined || when),
+    ({ id }) => `${id}: Arazzo has no loop or condition`,
+  );
+  if (plan.inputs && Object.hasOwn(plan.inputs, SESSION))
+    found.add(() => `inputs: "${SESSION}" is the input for the session`);
+  for (const step of steps) addExpressions(step, found);
+  const issues = found.lines();
   if (issues.length > 0)
     throw new WinnowError('invalid_request', `The plan has no form in Arazzo: ${issues.join('; ')}.`, { issues });
   const taken = steps.flatMap(referencesOf);
@@ -160,10 +161,11 @@ function toExpression({ step, path }: Reference): string {
 }
 
 /** Texts that Arazzo would read as expressions; it has no escape for them. */
-function readAsExpression({ id, tool, arguments: given }: ParsedStep): string[] {
-  return textsIn({ tool, arguments: given })
-    .filter(({ text }) => EXPRESSION.test(text))
-    .map(({ path }) => `${id}.${renderPath(path)}: Arazzo would read it as an expression`);
+function addExpressions({ id, tool, arguments: given }: ParsedStep, issues: Issues): void {
+  issues.addEach(
+    textsIn({ tool, arguments: given }).filter(({ text }) => EXPRESSION.test(text)),
+    ({ path }) => `${id}.${renderPath(showNames(path))}: Arazzo would read it as an expression`,
+  );
 }
 
 const EXPRESSION =

@@ -8,6 +8,7 @@ import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
+import { createIssues, type Issues, showNames } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
@@ -182,25 +183,31 @@ export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown
  * @throws WinnowError `invalid_request` naming each argument that is no secret of the plan
  */
 export function fillIn(plan: ParsedPlan, given: GivenAgain, states: ReadonlyMap<string, StepState>): ParsedPlan {
-  const issues = Object.keys(given).flatMap((id) =>
-    plan.steps.some((step) => step.id === id) ? [] : [`arguments: the plan has no step ${id}`],
-  );
+  const issues = createIssues();
+  const known = new Set(plan.steps.map(({ id }) => id));
+  for (const [id, values] of Object.entries(given))
+    if (!known.has(id)) issues.addEach(Object.keys(values), (name) => noSecret([id, name]));
   const isSecret = (step: ParsedStep) => (reference: Reference) => isSecretReference(reference, { plan, step, states });
   const steps = plan.steps.map((step) => {
     const own = given[step.id] ?? {};
     const byPerson = Object.fromEntries(Object.keys(own).map((name) => [name, 'person' as const]));
     const from = step.from && { from: { ...step.from, ...byPerson } };
-    const place = { at: step.id, isSecret: isSecret(step), issues };
+    const place = { at: [step.id], isSecret: isSecret(step), issues };
     return { ...step, ...from, arguments: { ...Object(fillPlace(step.arguments, own, place)) } };
   });
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  const lines = issues.lines();
+  if (lines.length > 0) throw new WinnowError('invalid_request', `${lines.join('; ')}.`, { issues: lines });
   return { ...plan, steps };
 }
 
+function noSecret(place: readonly string[]): string {
+  return `arguments: ${showNames(place).join('.')} is no secret that was left out; leave it out here`;
+}
+
 interface FilledPlace {
-  readonly at: string;
+  readonly at: readonly string[];
   readonly isSecret: (reference: Reference) => boolean;
-  readonly issues: string[];
+  readonly issues: Issues;
 }
 
 /** Puts the given parts into what is known; where the plan has no secret, it adds an issue. */
@@ -208,14 +215,14 @@ function fillPlace(known: unknown, given: unknown, place: FilledPlace): unknown 
   if (isContainer(known) && isContainer(given) && Array.isArray(known) === Array.isArray(given)) {
     const filled = Object.entries(given).map(([name, part]) => {
       const own = Object.hasOwn(known, name) ? Reflect.get(known, name) : undefined;
-      return [name, fillPlace(own, part, { ...place, at: `${place.at}.${name}` })] as const;
+      return [name, fillPlace(own, part, { ...place, at: [...place.at, name] })] as const;
     });
     return Array.isArray(known)
       ? Object.assign([...known], Object.fromEntries(filled))
       : { ...known, ...Object.fromEntries(filled) };
   }
   if (isDeepStrictEqual(known, given) || isFilled(known, given, place)) return given;
-  place.issues.push(`arguments: ${place.at} is no secret that was left out; leave it out here`);
+  place.issues.add(() => noSecret(place.at));
   return known;
 }
 
@@ -251,12 +258,12 @@ function isSecretReference(
 
 /** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */
 export function requireSecrets(steps: readonly ParsedStep[]): void {
-  const issues = steps.flatMap(({ id, arguments: values }) =>
-    Object.entries(values)
-      .filter(([, value]) => isMasked(value))
-      .map(
-        ([name]) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
-      ),
-  );
+  const found = createIssues();
+  for (const { id, arguments: values } of steps)
+    found.addEach(
+      Object.keys(values).filter((name) => isMasked(values[name])),
+      (name) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
+    );
+  const issues = found.lines();
   if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
 }

@@ -5,6 +5,7 @@
  */
 import { RISKS } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { runInSlices } from '../../core/in-slices.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import type { Digest } from '../approvals/canonical-json.js';
 import { sourcesOf } from '../argument-sources.js';
@@ -14,10 +15,11 @@ import type { Caller } from '../contracts.js';
 import type { Ledger } from '../ledger.js';
 import { refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput, ApprovedPlan } from '../records.js';
+import { MOST_ARGUMENT_BYTES } from '../sandbox/prepare-arguments.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
 import { createMasking, secretsAmong } from './mask-secrets.js';
-import type { ParsedPlan, ParsedStep } from './plan-run.js';
-import { resolveArguments } from './resolve-arguments.js';
+import type { ParsedPlan } from './plan-run.js';
+import { type ResolvedStep, resolveAhead } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
 
 interface AskOptions {
@@ -44,7 +46,7 @@ type Step = ApprovedPlan['steps'][number];
 type Refused = Extract<ApprovalOutput, { ok: false }>;
 /** A step, and its arguments as written in the plan, without secrets. */
 interface Written {
-  readonly step: ParsedStep;
+  readonly known: ResolvedStep;
   readonly written: Record<string, unknown>;
 }
 /** A step as shown to the approver, or its refusal. */
@@ -88,17 +90,19 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
   async function showSteps(situation: Situation, plan: ParsedPlan) {
     const shown = [];
     const hidden = hide(plan, situation);
-    for (const [at, step] of plan.steps.entries()) {
-      const one = await showStep(situation, plan, { step, written: hidden.steps[at]?.arguments ?? {} });
+    // As much as one call may have is more than an approver reads; the steps beyond it are shown as written.
+    const ahead = await runInSlices(resolveAhead(plan, MOST_ARGUMENT_BYTES));
+    for (const [at, known] of ahead.entries()) {
+      const one = await showStep(situation, plan, { known, written: hidden.steps[at]?.arguments ?? {} });
       if (!one.ok) return one;
       shown.push(one);
     }
     return shown;
   }
 
-  async function showStep(situation: Situation, plan: ParsedPlan, { step, written }: Written): Promise<Shown> {
+  async function showStep(situation: Situation, plan: ParsedPlan, { known, written }: Written): Promise<Shown> {
+    const { step } = known;
     const { id, tool: name, purpose, dependsOn, each, when } = step;
-    const known = resolveArguments(step, { states: new Map(), inputs: plan.inputs });
     const isWhole = each === undefined && known.unresolved.length === 0 && known.issues.length === 0;
     const looked = await gate.look(situation, { tool: name, arguments: known.arguments, sources: known.sources });
     const { tool, prepared, argumentsHash } = looked;

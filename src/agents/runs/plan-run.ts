@@ -36,7 +36,7 @@ export const runnablePlanSchema = z.object({
   inputs: z
     .record(z.string().regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only'), inputSchema)
     .optional()
-    .describe('By name: values that differ between runs. "${input.city}" stands for the input `city`.'),
+    .describe('By name: values that differ between runs, at most 200. "${input.city}" stands for the input `city`.'),
   steps: z
     .array(
       z.object({

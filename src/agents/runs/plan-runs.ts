@@ -7,6 +7,7 @@ import type { Risk, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { nearHint } from '../../core/nearest-name.js';
 import type { Planner } from '../../core/planner.js';
+import { createIssues, listNames, showName } from '../../core/planning/issues.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
@@ -97,7 +98,7 @@ interface PlanRunParts {
   policy: () => Policy;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
-  /** Total size of the results that one run keeps, in bytes. */
+  /** Total size of the arguments and results that one run keeps, in bytes. */
   maxBytes?: number | undefined;
   /** Of stored times. Default: the system clock. */
   clock?: (() => Date) | undefined;
@@ -266,22 +267,28 @@ function unknownRun(id: string): WinnowError {
   return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
 }
 
+const SHOWN_INPUTS = 10;
+
 /** The plan with the inputs of one run. @throws WinnowError `invalid_request` naming each unknown or missing input */
 function fillInputs(plan: ParsedPlan, given: RunPlanRequest['inputs']): ParsedPlan {
   const inputs = Object.entries(plan.inputs ?? {}).map(
     ([name, input]) => [name, Object.hasOwn(given, name) ? { ...input, value: given[name] } : input] as const,
   );
   const names = inputs.map(([name]) => name);
-  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  const isKnown = new Set(names);
+  const known = listNames(names, SHOWN_INPUTS) || 'none';
+  const unknown = Object.keys(given).filter((name) => !isKnown.has(name));
   const missing = inputs.filter(([, { value }]) => value === undefined);
-  const issues = [
-    ...unknown.map(
-      (name) => `inputs: the plan has no input "${name}"; it has ${names.join(', ') || 'none'}${nearHint(name, names)}`,
-    ),
-    ...missing.map(
-      ([name, { description }]) => `inputs: give a value for ${name}${description ? ` (${description})` : ''}`,
-    ),
-  ];
+  const found = createIssues();
+  found.addEach(
+    unknown,
+    (name) => `inputs: the plan has no input "${showName(name)}"; it has ${known}${nearHint(name, names)}`,
+  );
+  found.addEach(
+    missing,
+    ([name, { description }]) => `inputs: give a value for ${name}${description ? ` (${description})` : ''}`,
+  );
+  const issues = found.lines();
   if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
   return plan.inputs ? { ...plan, inputs: Object.fromEntries(inputs) } : plan;
 }

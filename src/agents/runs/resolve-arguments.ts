@@ -1,23 +1,30 @@
 /**
  * Arguments with references -> arguments with values. A reference on its own keeps the type of its value; inside a text
- * it is inserted as text. Inserted values are never scanned for references.
+ * it is inserted as text. Inserted values are never scanned for references. Each value is counted before it is put in,
+ * so that a small plan has no large arguments.
  */
 
-import { isObject, joinPath, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
+import { isContainer, isObject, joinPath, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
+import { oncePer } from '../../core/kept.js';
+import { createIssues, showName, showNames } from '../../core/planning/issues.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
+import { MOST_ARGUMENT_BYTES, MOST_ARGUMENT_PARTS } from '../sandbox/prepare-arguments.js';
 import { isMasked } from './mask-secrets.js';
 import { noteOfLeftOut, type ParsedPlan, type ParsedStep, type StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
 interface Resolved {
+  /** Empty where they would have too many bytes. */
   readonly arguments: Record<string, unknown>;
   readonly sources: ArgumentSources | undefined;
   /** References to steps that have no result yet; the arguments still contain them. */
   readonly unresolved: readonly string[];
   /** One line per missing path, with step, argument, and what the result contains. */
   readonly issues: readonly string[];
+  /** Bytes that were counted, as JSON. */
+  readonly bytes: number;
 }
 
 /** What references can refer to. */
@@ -51,11 +58,14 @@ export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false
   const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
   if (!found.ok) {
     const cut = notes.find((note) => note.includes('maxOutputBytes'));
-    return { is: 'wrong', problem: `"${text}" is not in ${what}; ${found.reason}${cut ? ` (${cut})` : ''}` };
+    return { is: 'wrong', problem: `"${showName(text)}" is not in ${what}; ${found.reason}${cut ? ` (${cut})` : ''}` };
   }
   if (!hasMasks || mayBeMasked || !isMasked(found.value))
     return { is: 'value', value: found.value, isMasked: hasMasks };
-  return { is: 'wrong', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
+  return {
+    is: 'wrong',
+    problem: `"${showName(text)}" is secret and was not kept; resume with a value for this argument`,
+  };
 }
 
 interface Whole extends Pick<StepState, 'notes'> {
@@ -68,67 +78,131 @@ interface Whole extends Pick<StepState, 'notes'> {
 function rootOf({ step, path: [name] }: Reference, { states, inputs, item }: Scope): Whole | undefined {
   if (step === 'item') return item && { ...item, what: 'this item' };
   if (step === 'input')
-    return { value: valuesOf(inputs), what: 'the inputs', isMasked: inputs?.[String(name)]?.isMasked === true };
+    return {
+      value: inputs ? valuesOf(inputs) : {},
+      what: 'the inputs',
+      isMasked: inputs?.[String(name)]?.isMasked === true,
+    };
   const { status, output, notes, isMasked: hasMasks } = states.get(step) ?? {};
   if (status !== 'done') return undefined;
   return { value: output, what: `the result of ${step}`, isMasked: hasMasks === true, ...(notes ? { notes } : {}) };
 }
 
-function valuesOf(inputs: Scope['inputs'] = {}): Record<string, unknown> {
+/** Made once, since each reference looks into it. */
+const valuesOf = oncePer((inputs: NonNullable<Scope['inputs']>): Record<string, unknown> => {
   const given = Object.entries(inputs).filter(([, { value }]) => value !== undefined);
   return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
-}
+});
 
-export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
+/** @param left bytes that the run has left for them. Default: those of one call */
+export function resolveArguments(step: ParsedStep, scope: Scope, left = MOST_ARGUMENT_BYTES): Resolved {
   const unresolved = new Set<string>();
-  const issues: string[] = [];
+  const issues = createIssues();
   const roots = rootsOf(scope, step);
+  const room = Math.min(left, MOST_ARGUMENT_BYTES);
+  let { bytes, parts } = sizeOf(step.arguments);
+  const isTooLarge = () => bytes > room || parts > MOST_ARGUMENT_PARTS;
 
-  let room = MAX_CHARACTERS;
-
-  /** The value as text; its size is limited, so that small requests can't become large ones. */
-  function putIn(reference: Reference, place: string): string {
-    const text = asText(resolveReference(reference, place));
-    room -= text.length;
-    if (room >= 0) return text;
-    if (room + text.length >= 0) issues.push(`${place}: references put in more than ${MAX_CHARACTERS} characters`);
-    return '';
+  function count(value: unknown): void {
+    const size = isContainer(value) ? sizeOf(value) : { bytes: bytesOf(value, room - bytes), parts: 0 };
+    bytes += size.bytes;
+    parts += size.parts;
   }
 
-  function resolveReference(reference: Reference, place: string): unknown {
+  /** @param form of the value that is put in */
+  function resolveReference(reference: Reference, path: Path, form = (value: unknown) => value): unknown {
+    // The step can't run, and each look has its price.
+    if (isTooLarge()) return undefined;
+    if (issues.isFull) return issues.add(() => reference.text);
     const found = lookUp(reference, scope);
-    if (found.is === 'value') return found.value;
-    if (found.is === 'wrong') return void issues.push(`${place}: ${found.problem}`);
-    unresolved.add(reference.text);
-    return reference.text;
+    if (found.is === 'wrong') return issues.add(() => `${placeOf(step, path)}: ${found.problem}`);
+    if (found.is === 'open') {
+      unresolved.add(reference.text);
+      return reference.text;
+    }
+    const value = form(found.value);
+    count(value);
+    return isTooLarge() ? undefined : value;
   }
 
-  function resolveText(text: string, place: string): unknown {
+  function resolveText(text: string, path: Path): unknown {
     for (const broken of findBroken(text, roots))
-      issues.push(`${place}: "${broken}" is no reference; write \${s1.field}`);
+      issues.add(() => `${placeOf(step, path)}: "${showName(broken)}" is no reference; write \${s1.field}`);
     const references = findReferences(text, roots);
     const [first] = references;
-    if (first?.whole) return resolveReference(first, place);
+    if (first?.whole) return resolveReference(first, path);
     // Piece by piece, so that inserted text can't be taken for a reference.
     let rest = text;
     let written = '';
     for (const reference of references) {
       const at = rest.indexOf(reference.text);
-      written += rest.slice(0, at) + putIn(reference, place);
+      written += rest.slice(0, at) + (resolveReference(reference, path, asText) ?? '');
       rest = rest.slice(at + reference.text.length);
     }
     return written + rest;
   }
 
   const values = mapLeaves(step.arguments, (value, path) =>
-    typeof value === 'string' ? resolveText(value, path.reduce<string>(joinPath, `${step.id}.arguments`)) : value,
+    typeof value === 'string' ? resolveText(value, path) : value,
   );
+  if (isTooLarge()) {
+    const most = bytes > room ? `${Math.max(room, 0)} bytes` : `${MOST_ARGUMENT_PARTS} parts`;
+    const isOfRun = bytes > room && room < MOST_ARGUMENT_BYTES;
+    const which = isOfRun ? 'that the run has left (limit runBytes)' : 'that a call may have';
+    const issue = `${step.id}.arguments: with their references more than the ${most} ${which}`;
+    return { arguments: {}, sources: undefined, unresolved: [], issues: [issue], bytes };
+  }
   const sources = sourcesOf(step, roots);
-  return { arguments: { ...objectOf(values) }, sources, unresolved: [...unresolved], issues };
+  return { arguments: { ...objectOf(values) }, sources, unresolved: [...unresolved], issues: issues.lines(), bytes };
 }
 
-/** Limit for all text that references insert into one step. */
-const MAX_CHARACTERS = 2 ** 22;
+export interface ResolvedStep extends Resolved {
+  readonly step: ParsedStep;
+}
+
+/**
+ * The arguments of all steps before a run, as far as they are known; yields after each step.
+ * @param most bytes for all of them together
+ */
+export function* resolveAhead(plan: ParsedPlan, most: number): Generator<void, ResolvedStep[], void> {
+  const resolved: ResolvedStep[] = [];
+  let left = most;
+  for (const step of plan.steps) {
+    const one = resolveArguments(step, { states: new Map(), inputs: plan.inputs }, left);
+    left -= one.bytes;
+    resolved.push({ ...one, step });
+    yield;
+  }
+  return resolved;
+}
+
+type Path = readonly (string | number)[];
+
+function placeOf({ id }: ParsedStep, path: Path): string {
+  return showNames(path).reduce<string>(joinPath, `${id}.arguments`);
+}
+
+interface Size {
+  /** As JSON. */
+  readonly bytes: number;
+  /** Fields and items, at any depth. */
+  readonly parts: number;
+}
+
+/** Measured once, since many references can give the same value. */
+const sizeOf = oncePer(
+  (value: object): Size => ({ bytes: Buffer.byteLength(JSON.stringify(value)), parts: countParts(value) }),
+);
+
+function countParts(value: unknown): number {
+  return isContainer(value) ? Object.values(value).reduce((sum, part) => sum + 1 + countParts(part), 0) : 0;
+}
+
+/** As JSON. A text that has no room anyway is not written. */
+function bytesOf(value: unknown, room: number): number {
+  if (typeof value === 'string' && value.length > room) return value.length;
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
@@ -142,7 +216,7 @@ function follow(output: unknown, path: readonly (string | number)[]): Found {
   for (const [depth, part] of path.entries()) {
     if (Array.isArray(current) && typeof part === 'number' && part < current.length) current = current[part];
     else if (isObject(current) && Object.hasOwn(current, part)) current = current[part];
-    else return { ok: false, reason: `${renderPath(path.slice(0, depth)) || 'it'} ${describe(current)}` };
+    else return { ok: false, reason: `${renderPath(showNames(path.slice(0, depth))) || 'it'} ${describe(current)}` };
   }
   return { ok: true, value: current };
 }
@@ -152,9 +226,13 @@ const MAX_KEYS = 20;
 function describe(value: unknown): string {
   if (Array.isArray(value))
     return `is a list of ${value.length}${value.length > 0 ? `, from [0] to [${value.length - 1}]` : ''}`;
-  if (!isObject(value)) return `is ${value === null || value === undefined ? 'empty' : `a ${typeof value}`}`;
-  const keys = Object.keys(value);
-  const more = keys.length > MAX_KEYS ? ` and ${keys.length - MAX_KEYS} more` : '';
-  const shown = keys.slice(0, MAX_KEYS).map((key) => renderPath([key]));
-  return keys.length === 0 ? 'holds nothing' : `holds ${shown.join(', ')}${more}`;
+  if (isObject(value)) return describeFields(value);
+  return `is ${value === null || value === undefined ? 'empty' : `a ${typeof value}`}`;
 }
+
+const describeFields = oncePer((value: object): string => {
+  const keys = Object.keys(value);
+  const shown = keys.slice(0, MAX_KEYS).map((key) => renderPath([showName(key)]));
+  const more = keys.length > MAX_KEYS ? ` and ${keys.length - MAX_KEYS} more` : '';
+  return keys.length === 0 ? 'holds nothing' : `holds ${shown.join(', ')}${more}`;
+});

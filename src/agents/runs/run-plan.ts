@@ -5,12 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { type GivenAgain, requireSecrets } from './mask-secrets.js';
 import { planDifferences } from './plan-differences.js';
 import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
-import { resolveArguments } from './resolve-arguments.js';
+import { resolveAhead } from './resolve-arguments.js';
 import { MAX_ITEMS_OF_RUN, runControlled } from './run-controlled.js';
-import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
+import { createRecord, DEFAULT_MAX_BYTES, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, type StepParts, unknownOutcome } from './run-step.js';
 import { orderSteps, referencesOf } from './step-order.js';
 
@@ -59,7 +60,7 @@ export async function runPlan(plan: RunnablePlan, options: RunPlanOptions): Prom
     steps: {},
     notes: [],
   };
-  if (options.dryRun) return showPlan(run);
+  if (options.dryRun) return showPlan(run, options);
   return drive((recordOptions) => createRecord(run, recordOptions), options);
 }
 
@@ -216,16 +217,16 @@ async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] 
 }
 
 /** Each call as it would be made; references to missing results stay unresolved. */
-function showPlan(run: PlanRun): PlanRun {
-  const steps = run.plan.steps.map((step): [string, StepState] => {
-    const { unresolved, issues, sources, ...resolved } = resolveArguments(step, {
-      states: new Map(),
-      inputs: run.plan.inputs,
-    });
+async function showPlan(
+  run: PlanRun,
+  { maxBytes = DEFAULT_MAX_BYTES }: Pick<RunPlanOptions, 'maxBytes'>,
+): Promise<PlanRun> {
+  const resolved = await runInSlices(resolveAhead(run.plan, maxBytes));
+  const steps = resolved.map(({ step: { id }, unresolved, issues, sources, ...one }): [string, StepState] => {
     const notes = issues.length > 0 ? { notes: [...issues] } : {};
-    const known = { arguments: resolved.arguments, ...(sources ? { sources } : {}) };
-    const state = { id: step.id, status: 'planned' as const, attempts: 0, ...known };
-    return [step.id, { ...state, ...notes, ...(unresolved.length > 0 ? { unresolved: [...unresolved] } : {}) }];
+    const known = { arguments: one.arguments, ...(sources ? { sources } : {}) };
+    const state = { id, status: 'planned' as const, attempts: 0, ...known };
+    return [id, { ...state, ...notes, ...(unresolved.length > 0 ? { unresolved: [...unresolved] } : {}) }];
   });
   return { ...run, steps: Object.fromEntries(steps) };
 }

@@ -3,6 +3,7 @@
  * stay true after a crash.
  */
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
@@ -35,7 +36,10 @@ export interface RecordOptions {
   leaseMs?: number | undefined;
   /** The secrets of a tool, which are masked in the store. Default: none. */
   secretsOf?: SecretsOf | undefined;
-  /** Limit of all results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  /**
+   * Limit of all arguments and results that the run keeps, in bytes of JSON. Further results are left out, with a note,
+   * and further arguments fail their step. Default: 16 MiB.
+   */
   maxBytes?: number | undefined;
   /** For stored times; leases always use the system clock. Default: the system clock. */
   clock?: (() => Date) | undefined;
@@ -58,7 +62,7 @@ const storedStepSchema = stepStateSchema.extend({
 /** A stored step. */
 export const keptStepSchema = storedStepSchema.omit({ generation: true });
 
-const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const DEFAULT_LEASE_MS = 30_000;
 const machineClock = () => new Date();
 const unknown: SecretsOf = () => undefined;
@@ -144,6 +148,18 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     notes: masking.value(notes, ''),
     approval,
   });
+  let turn: Promise<void> = Promise.resolve();
+  /** One change in each turn of the event loop. SQLite answers at once: a loop would let no other request in between. */
+  function ownTurn(): Promise<void> {
+    turn = turn.then(() => nextTurn());
+    return turn;
+  }
+  /** Bytes that the run has left for this step. The result of a loop repeats those of its items. */
+  function roomOf(id: string): number {
+    const loops = loopsOf(plan);
+    const others = [...states.values()].filter((state) => state.id !== id && !loops.has(state.id));
+    return others.reduce((room, state) => room - bytesOf(state), maxBytes);
+  }
   const note = (text: string) => void (notes.includes(text) || notes.push(text));
   const emit = (event: PlanRunEvent) =>
     callListener(event, onEvent, (error) => note(`onEvent failed: ${messageOf(error)}`));
@@ -164,6 +180,7 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     },
     emit,
     note,
+    roomOf,
     /** A value of a step of this tool, masked as for the store. */
     hide: (tool: string, value: unknown) => masking.value(value, tool),
     /** Arguments as this tool gets them: with the defaults of its schema. */
@@ -174,10 +191,8 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
       masking.plan(plan);
     },
     async setStep(given: StepState): Promise<void> {
-      // The result of a loop repeats those of its items, which are counted already.
-      const loops = loopsOf(plan);
-      const others = [...states.values()].filter((state) => !loops.has(state.id));
-      const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
+      if (store) await ownTurn();
+      const step = loopsOf(plan).has(given.id) ? given : withinRoom(given, roomOf(given.id), maxBytes);
       const at = now();
       const state = { ...hideState(step, plan), generation, updatedAt: at };
       await lease.hold((owner) => store?.setStep(id, { id: step.id, state, at, owner }));
@@ -221,17 +236,24 @@ function loopsOf({ steps }: ParsedPlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ id, each }) => (each === undefined ? [] : [id])));
 }
 
-/** Leaves out a result that no longer fits into the run, with a note; the step still counts as done. */
-function withinRoom(step: StepState, others: readonly StepState[], maxBytes: number): StepState {
-  if (step.output === undefined) return step;
-  const bytes = [...others.filter(({ id }) => id !== step.id), step].reduce((sum, one) => sum + bytesOf(one), 0);
-  if (bytes <= maxBytes) return step;
-  const { output: _, ...rest } = step;
-  const note = `the result was left out: a run keeps ${maxBytes} bytes of results (limit runBytes)`;
-  return { ...rest, notes: [...(step.notes ?? []), note] };
+/** Leaves out what no longer fits into the run, with a note: media, then the result. The step still counts as done. */
+function withinRoom(step: StepState, room: number, maxBytes: number): StepState {
+  if (bytesOf(step) <= room) return step;
+  const { content, ...alone } = step;
+  const media = `images, audio and files were left out: a run keeps ${maxBytes} bytes (quotas.runBytes)`;
+  const lighter = content ? { ...alone, notes: [...(step.notes ?? []), media] } : step;
+  if (lighter.output === undefined || bytesOf(lighter) <= room) return lighter;
+  const { output: _, ...rest } = lighter;
+  const note = `the result was left out: a run keeps ${maxBytes} bytes of arguments and results (limit runBytes)`;
+  return { ...rest, notes: [...(lighter.notes ?? []), note] };
 }
 
-const bytesOf = oncePer(({ output }: StepState) => Buffer.byteLength(JSON.stringify(output ?? null)));
+const bytesOf = oncePer(({ arguments: given, sources, output, content }: StepState) =>
+  [given, sources, output, content].reduce<number>(
+    (sum, part) => sum + (part === undefined ? 0 : Buffer.byteLength(JSON.stringify(part))),
+    0,
+  ),
+);
 
 interface Lease {
   /** Writes as the owner of the run. @throws WinnowError `conflict` if another process has taken it, also unnoticed */

@@ -57,7 +57,7 @@ const WAITING_CODES = new Set(['needs_approval', 'approval_pending']);
 export async function runStep(step: ParsedStep, parts: StepParts, item?: Scope['item']): Promise<void> {
   const { record } = parts;
   const before = record.states.get(step.id);
-  const resolved = resolveArguments(step, scopeOf(record, item));
+  const resolved = resolveArguments(step, scopeOf(record, item), record.roomOf(step.id));
   const { arguments: input, sources } = resolved;
   const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: input, ...(sources ? { sources } : {}) };
   if (resolved.issues.length > 0) {

@@ -1,6 +1,8 @@
 /** Dependencies between steps: those that a plan states, and those of its references. Cycles are refused. */
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
+import { findTooManyReferences } from '../../core/planning/check-plan.js';
+import { createIssues, type Issues, listNames, showName } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
@@ -17,20 +19,21 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
   const parsed = parse(runnablePlanSchema, input, { within: 'plan' });
   if (!parsed.ok) throw unusable(parsed.issues);
   const plan = parsed.value;
+  const inputs = Object.keys(plan.inputs ?? {}).length;
+  const tooMany = findTooManyReferences(plan.steps);
+  if (tooMany !== undefined) throw unusable([tooMany]);
+  if (inputs > MOST_INPUTS) throw unusable([`inputs: it has ${inputs}, and ${MOST_INPUTS} are read at most`]);
   const ids = new Set(plan.steps.map(({ id }) => id));
   const needs = needsOf(plan);
   const twice = plan.steps.filter(({ id }, place) => plan.steps.findIndex((other) => other.id === id) < place);
-  const unknown = [...needs].flatMap(([id, needed]) =>
-    [...needed]
-      .filter((other) => !ids.has(other))
-      .map((other) => `${id}: needs "${other}", which is no step of the plan`),
-  );
-  const issues = [
-    ...twice.map(({ id }) => `${id}: two steps have this id`),
-    ...unknown,
-    ...plan.steps.flatMap(controlIssues(plan)),
-  ];
-  const problems = issues.length > 0 ? issues : findCircle(needs);
+  const issues = createIssues();
+  issues.addEach(twice, ({ id }) => `${id}: two steps have this id`);
+  for (const [id, needed] of needs) {
+    const unknown = [...needed].filter((other) => !ids.has(other));
+    issues.addEach(unknown, (other) => `${id}: needs "${showName(other)}", which is no step of the plan`);
+  }
+  addControlIssues(plan, issues);
+  const problems = issues.lines().length > 0 ? issues.lines() : findCircle(needs);
   if (problems.length > 0) throw unusable(problems);
   return { plan, needs };
 }
@@ -55,36 +58,36 @@ export function rootsOf({ inputs }: Pick<ParsedPlan, 'inputs'>, { each }: Pick<P
   return [...(inputs ? (['input'] as const) : []), ...(each === undefined ? [] : (['item'] as const))];
 }
 
+/** Not in the schema, since a stored plan that has more can still be shown. */
+const MOST_INPUTS = 200;
+const SHOWN_INPUTS = 10;
+
 /** `each` and `when` must be one reference, and referenced inputs must exist. */
-function controlIssues(plan: ParsedPlan): (step: ParsedStep) => string[] {
-  const inputs = Object.keys(plan.inputs ?? {});
-  return (step) => {
+function addControlIssues(plan: ParsedPlan, issues: Issues): void {
+  const inputs = new Set(Object.keys(plan.inputs ?? {}));
+  const known = listNames([...inputs], SHOWN_INPUTS);
+  for (const step of plan.steps) {
     const { id, each, when } = step;
     const roots = rootsOf(plan, step);
     const isOne = (text: string, own: readonly Root[]) => findReferences(text, own)[0]?.whole === true;
+    const outside = roots.filter((root) => root !== 'item');
+    if (each !== undefined && !isOne(each, outside)) issues.add(() => `${id}.each: ${ONE}`);
+    if (when !== undefined && !isOne(when.value, roots)) issues.add(() => `${id}.when.value: ${ONE}`);
     const unknown = referencesIn([step.arguments, each, when?.value], roots).filter(
-      ({ step: root, path: [name] }) => root === 'input' && !inputs.includes(String(name)),
+      ({ step: root, path: [name] }) => root === 'input' && !inputs.has(String(name)),
     );
-    return [
-      ...(each === undefined ||
-      isOne(
-        each,
-        roots.filter((root) => root !== 'item'),
-      )
-        ? []
-        : [`${id}.each: ${ONE}`]),
-      ...(when === undefined || isOne(when.value, roots) ? [] : [`${id}.when.value: ${ONE}`]),
-      ...unknown.map(({ text }) => `${id}: "${text}" is no input of the plan; it has ${inputs.join(', ')}`),
-    ];
-  };
+    issues.addEach(unknown, ({ text }) => `${id}: "${showName(text)}" is no input of the plan; it has ${known}`);
+  }
 }
 
 const ONE = 'must be one reference, such as "${s1.items}"';
 
+const SHOWN_STEPS = 20;
+
 function findCircle(needs: Needs): string[] {
   const sorted = new Set(sortByNeeds(needs));
   const left = [...needs.keys()].filter((id) => !sorted.has(id));
-  return left.length === 0 ? [] : [`${left.join(', ')}: need each other in a circle`];
+  return left.length === 0 ? [] : [`${listNames(left, SHOWN_STEPS)}: need each other in a circle`];
 }
 
 /** Each step after those that it needs: repeatedly removes steps without dependencies. The rest forms a circle. */

@@ -48,7 +48,8 @@ function readArguments(tool: Tool, given: unknown): Prepared | CallFailure {
   const copy = toJson(given);
   if (!copy.ok) return refuse(tool, [`(arguments): ${copy.reason}`]);
   const bytes = Buffer.byteLength(copy.text);
-  if (bytes > MOST_BYTES) return refuse(tool, [`(arguments): have ${bytes} bytes, more than ${MOST_BYTES}: give less`]);
+  if (bytes > MOST_ARGUMENT_BYTES)
+    return refuse(tool, [`(arguments): have ${bytes} bytes, more than ${MOST_ARGUMENT_BYTES}: give less`]);
   if (!isObject(copy.value)) return refuse(tool, ['(arguments): must be object']);
   return { ok: true, arguments: copy.value, notes: copy.notes };
 }
@@ -59,8 +60,9 @@ function refuse(tool: Tool, issues: readonly string[]): CallFailure {
 
 const MAX_DEPTH = 100;
 /** No real call has 200 parts; a whole file is one part. */
-const MOST_PARTS = 20_000;
-const MOST_BYTES = 2 ** 20;
+export const MOST_ARGUMENT_PARTS = 20_000;
+/** Of the arguments of one call, as JSON. */
+export const MOST_ARGUMENT_BYTES = 2 ** 20;
 
 /**
  * Rejects arguments that are too deep or have too many parts, and keys that allow prototype pollution: `__proto__` and
@@ -74,7 +76,8 @@ function findProblem(given: unknown): string | undefined {
     for (const key in value) {
       if (!Object.hasOwn(value, key)) continue;
       parts += 1;
-      if (parts > MOST_PARTS) return `(arguments): have more than ${MOST_PARTS} parts: give less at once`;
+      if (parts > MOST_ARGUMENT_PARTS)
+        return `(arguments): have more than ${MOST_ARGUMENT_PARTS} parts: give less at once`;
       const part: unknown = Reflect.get(value, key);
       const place = joinPath(path, Array.isArray(value) ? Number(key) : key);
       const isPrototype = key === 'constructor' && isObject(part) && Object.hasOwn(part, 'prototype');

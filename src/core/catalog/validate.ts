@@ -155,21 +155,47 @@ function toCheck(validate: ValidateFunction, { patterns, work }: Record<'pattern
       if (!(error instanceof RangeError)) throw error;
       return { ok: false, issues: [work.left < 0 ? TOO_MUCH_WORK : '(arguments): nested too deeply to be checked'] };
     }
-    const issues = renderIssues(validate.errors ?? [], (error) => open.some((place) => dependsOn(error, place)));
+    const unknown = openTree(open);
+    const issues = renderIssues(validate.errors ?? [], (error) => dependsOn(error, unknown));
     return issues.length === 0 ? { ok: true } : { ok: false, issues };
   };
 }
 
-/** Errors at or below an unknown value, about the form of a partly known text, or about its equality to others. */
-function dependsOn({ instancePath, keyword }: ErrorObject, { path, isWhole }: OpenPlace): boolean {
-  const [place, list] = [pointerOf(path), pointerOf(path.slice(0, -1))];
-  if (keyword === 'uniqueItems' && instancePath === list) return true;
-  if (isWhole) return `${instancePath}/`.startsWith(`${place}/`);
-  return instancePath === place && ['pattern', 'format', 'minLength', 'maxLength'].includes(keyword);
+/** Unknown places by the parts of their paths, so that an error looks along its own path alone. */
+interface OpenNode {
+  isWhole: boolean;
+  isText: boolean;
+  readonly parts: Map<string, OpenNode>;
 }
 
-function pointerOf(path: OpenPlace['path']): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const openNode = (): OpenNode => ({ isWhole: false, isText: false, parts: new Map() });
+
+function openTree(places: readonly OpenPlace[]): OpenNode {
+  const root = openNode();
+  for (const { path, isWhole } of places) {
+    let node = root;
+    for (const part of path) {
+      const next = node.parts.get(String(part)) ?? openNode();
+      node.parts.set(String(part), next);
+      node = next;
+    }
+    if (isWhole) node.isWhole = true;
+    else node.isText = true;
+  }
+  return root;
+}
+
+/** Errors at or below an unknown value, about the form of a partly known text, or about its equality to others. */
+function dependsOn({ instancePath, keyword }: ErrorObject, root: OpenNode): boolean {
+  let node = root;
+  for (const part of pointerParts(instancePath)) {
+    const next = node.parts.get(part);
+    if (node.isWhole || !next) return node.isWhole;
+    node = next;
+  }
+  if (node.isWhole) return true;
+  if (keyword === 'uniqueItems') return [...node.parts.values()].some(({ isWhole, isText }) => isWhole || isText);
+  return node.isText && ['pattern', 'format', 'minLength', 'maxLength'].includes(keyword);
 }
 
 const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be checked against the schema: give less at once`;

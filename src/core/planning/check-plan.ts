@@ -8,9 +8,11 @@ import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/sche
 import { shownTexts } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
+import { oncePer } from '../kept.js';
 import type { SourceName, Step } from '../result.js';
 import { splitIdentifier } from '../search/words.js';
 import { weakest } from './ground.js';
+import { createIssues, type Issues, showName, showNames } from './issues.js';
 import {
   findBroken,
   findReferences,
@@ -49,43 +51,56 @@ export function checkPlan(
   tools: ReadonlyMap<string, Tool>,
   { defaults = false, inputs }: CheckOptions = {},
 ): CheckedPlan {
-  const references = draft.reduce((sum, step) => sum + countReferences(step), 0);
-  if (references > MOST_REFERENCES)
-    return { ok: false, issues: [`steps: ${references} references, more than ${MOST_REFERENCES}; make several plans`] };
-  const issues: string[] = [];
+  const tooMany = findTooManyReferences(draft);
+  if (tooMany !== undefined) return { ok: false, issues: [tooMany] };
+  const issues = createIssues();
   const earlier = new Map<string, Producer | undefined>(inputs ? [['input', toProducer(inputs)]] : []);
   const whole: Step[] = [];
   for (const [place, step] of draft.entries()) {
+    if (issues.isFull) {
+      issues.add(() => step.id);
+      continue;
+    }
     const id = `s${place + 1}`;
-    if (step.id !== id) issues.push(`${step.id}.id: must be "${id}", since steps are numbered from s1 on`);
+    if (step.id !== id) issues.add(() => `${step.id}.id: must be "${id}", since steps are numbered from s1 on`);
     const tool = tools.get(step.tool);
     if (tool) {
-      const settled = settle(step, placeOf(step, tool, earlier), { defaults });
-      issues.push(...settled.issues);
-      if (issues.length === 0) whole.push(finish(settled.step, tool));
-    } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
+      const settled = settle(step, placeOf(step, tool, earlier), { defaults, issues });
+      if (issues.lines().length === 0) whole.push(finish(settled, tool));
+    } else issues.add(() => `${step.id}.tool: "${showName(step.tool)}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, step.each === undefined ? tool : tool && listOf(tool));
   }
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
+  const found = issues.lines();
+  return found.length > 0 ? { ok: false, issues: found } : { ok: true, steps: orderEffects(whole, tools) };
 }
 
-/** The check looks each of them up in a schema. */
+/** The check looks each of them up in a schema, and a run in a result, for each item of a loop. */
 const MOST_REFERENCES = 10_000;
 
 /** An upper bound without parsing: counts every possible beginning of a reference. */
-function countReferences(step: DraftStep): number {
-  return textsIn(step.arguments).reduce((sum, { text }) => sum + text.split('${').length - 1, 0);
+export function findTooManyReferences(steps: readonly Pick<DraftStep, 'arguments'>[]): string | undefined {
+  const texts = steps.flatMap((step) => textsIn(step.arguments));
+  const references = texts.reduce((sum, { text }) => sum + text.split('${').length - 1, 0);
+  if (references <= MOST_REFERENCES) return undefined;
+  return `steps: ${references} references, more than ${MOST_REFERENCES}; make several plans`;
 }
 
 /** Fills in defaults. Many generated schemas do not allow their own defaults; the step then stays without them. */
-function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
+function settle(
+  draft: DraftStep,
+  place: StepPlace,
+  { defaults, issues }: { defaults: boolean; issues: Issues },
+): DraftStep {
   const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
-  const whole = isObject(filled)
-    ? { ...step, arguments: filled, from: withDefaults(step.from, step.arguments, filled) }
-    : step;
-  const issues = checkStep(whole, place);
-  return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
+  if (isObject(filled)) {
+    const whole = { ...step, arguments: filled, from: withDefaults(step.from, step.arguments, filled) };
+    const ofWhole = createIssues();
+    checkStep(whole, place, ofWhole);
+    if (ofWhole.lines().length === 0) return whole;
+  }
+  checkStep(step, place, issues);
+  return step;
 }
 
 /** Adds the source `default` for arguments that were filled in, whole or in part. */
@@ -136,89 +151,86 @@ function listOf({ name, outputSchema }: Tool): Producer {
 }
 
 /** Finds references without `${}`: `s1.code` if s1's result has a field `code`, `{{station.code}}` after `find_station`. */
-function findBare(text: string, earlier: Earlier): string[] {
-  const named = splitIdentifier(/^\{\{([^{}.[]+)[.[][^{}]*\}\}$/u.exec(text)?.[1] ?? '');
-  const names = [...earlier.values()].flatMap((producer) => (producer ? splitIdentifier(producer.name) : []));
-  if (named.length > 0 && named.every((word) => names.includes(word))) return [text];
-  const [reference] = findReferences(`\${${text}}`);
-  const schema = reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;
-  const field = schema && reference ? subschemaAt(schema, reference.path) : undefined;
-  return field && Object.keys(field).length > 0 ? [text] : [];
+function bareCheck(earlier: Earlier): (text: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (text) => {
+    const named = splitIdentifier(/^\{\{([^{}.[]+)[.[][^{}]*\}\}$/u.exec(text)?.[1] ?? '');
+    if (named.length > 0) {
+      names ??= new Set([...earlier.values()].flatMap((producer) => (producer ? wordsOfName(producer) : [])));
+      if (named.every((word) => names?.has(word))) return true;
+    }
+    const [reference] = findReferences(`\${${text}}`);
+    const schema =
+      reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;
+    const field = schema && reference ? subschemaAt(schema, reference.path) : undefined;
+    return field !== undefined && Object.keys(field).length > 0;
+  };
 }
 
-function checkStep(step: DraftStep, { tool, earlier, roots }: StepPlace): string[] {
+const wordsOfName = oncePer(({ name }: Producer) => splitIdentifier(name));
+
+function checkStep(step: DraftStep, { tool, earlier, roots }: StepPlace, issues: Issues): void {
   const { input } = fittedSchemas(tool);
   const references = referencesIn(step.arguments, roots);
-  const broken = textsIn(step.arguments).flatMap((leaf) =>
-    [...findBroken(leaf.text, roots), ...findBare(leaf.text, earlier)].map(
-      (text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`,
-    ),
-  );
-  const wrong = references.flatMap((reference) => {
-    const problem = referenceProblem(reference, { wanted: subschemaAt(input, reference.leaf.path), earlier });
-    return problem ? [`${at(step, reference.leaf)}: ${problem}`] : [];
-  });
-  const control = [
-    ...controlProblems(`${step.id}.each`, step.each, { earlier, roots, wanted: { type: 'array' } }),
-    ...controlProblems(`${step.id}.when.value`, step.when?.value, { earlier, roots, wanted: {} }),
-  ];
-  const unknownOrder = (step.dependsOn ?? [])
-    .filter((id) => !earlier.has(id))
-    .map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
+  addUnknownArguments(step, tool, issues);
   const open = references.map(({ leaf, whole }) => ({ path: leaf.path, isWhole: whole }));
   const judged = validatorFor(tool)(step.arguments, open);
-  const misfits = judged.ok ? [] : judged.issues.map((issue) => `${step.id}.arguments.${issue}`);
-  return [
-    ...unknownArguments(step, tool),
-    ...misfits.map((issue) => issue.replace('arguments.(arguments)', 'arguments')),
-    ...broken,
-    ...wrong,
-    ...control,
-    ...unknownOrder,
-  ];
-}
-
-function controlProblems(
-  place: string,
-  text: string | undefined,
-  { earlier, roots, wanted }: { earlier: Earlier; roots: readonly Root[]; wanted: JsonSchema },
-): string[] {
-  return referencesIn(text, roots).flatMap((reference) => {
+  issues.addEach(judged.ok ? [] : judged.issues, (issue) =>
+    `${step.id}.arguments.${issue}`.replace('arguments.(arguments)', 'arguments'),
+  );
+  const isBare = bareCheck(earlier);
+  for (const leaf of textsIn(step.arguments))
+    issues.addEach(
+      [...findBroken(leaf.text, roots), ...(isBare(leaf.text) ? [leaf.text] : [])],
+      (text) => `${at(step, leaf)}: "${showName(text)}" is no reference; write \${s1.field}`,
+    );
+  const addProblem = (place: () => string, reference: Reference, wanted: Subschema) => {
     const problem = referenceProblem(reference, { wanted, earlier });
-    return problem ? [`${place}: ${problem}`] : [];
-  });
+    if (problem) issues.add(() => `${place()}: ${problem()}`);
+  };
+  for (const reference of references)
+    addProblem(() => at(step, reference.leaf), reference, subschemaAt(input, reference.leaf.path));
+  for (const reference of referencesIn(step.each, roots))
+    addProblem(() => `${step.id}.each`, reference, { type: 'array' });
+  for (const reference of referencesIn(step.when?.value, roots))
+    addProblem(() => `${step.id}.when.value`, reference, {});
+  const unknownOrder = (step.dependsOn ?? []).filter((id) => !earlier.has(id));
+  issues.addEach(unknownOrder, (id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
 }
 
 /**
  * JSON Schema allows unknown properties by default. A model that writes one has invented it, so the check refuses it unless
  * the schema explicitly allows more.
  */
-function unknownArguments(step: DraftStep, tool: Tool): string[] {
+function addUnknownArguments(step: DraftStep, tool: Tool, issues: Issues): void {
   const { properties, additionalProperties, patternProperties } = tool.inputSchema;
   const isOpen = additionalProperties !== undefined || patternProperties !== undefined || !isObject(properties);
   const fitted = fittedSchemas(tool).input.properties;
-  if (isOpen || !isObject(fitted)) return [];
-  const known = Object.keys(fitted);
-  return Object.keys(step.arguments)
-    .filter((name) => !known.includes(name))
-    .map((name) => `${step.id}.arguments: unknown argument "${name}"; known: ${known.join(', ') || 'none'}`);
+  if (isOpen || !isObject(fitted)) return;
+  const unknown = Object.keys(step.arguments).filter((name) => !Object.hasOwn(fitted, name));
+  const known = () => Object.keys(fitted).join(', ') || 'none';
+  issues.addEach(unknown, (name) => `${step.id}.arguments: unknown argument "${showName(name)}"; known: ${known()}`);
 }
 
+/** @returns what is wrong, written where it is shown */
 function referenceProblem(
-  reference: Reference,
+  { text, step, path, whole }: Reference,
   { wanted, earlier }: { wanted: Subschema; earlier: Earlier },
-): string | undefined {
-  if (!earlier.has(reference.step))
-    return `"${reference.text}" refers to ${reference.step}, which is not an earlier step`;
-  const producer = earlier.get(reference.step);
-  if (!producer?.outputSchema) return undefined;
-  const found = subschemaAt(producer.outputSchema, reference.path);
-  if (found === undefined) {
-    const fields = fieldsOf(producer.outputSchema);
-    return `"${reference.text}": ${producer.what ?? `the result of ${producer.name}`} has no field ${renderPath(reference.path)}${fields ? `; it has ${fields}` : ''}`;
-  }
-  if (reference.whole && wanted !== undefined && !fits(found, wanted))
-    return `"${reference.text}" is ${typeName(found)}, and ${typeName(wanted)} is asked for`;
+): (() => string) | undefined {
+  const shown = showName(text);
+  if (!earlier.has(step)) return () => `"${shown}" refers to ${showName(step)}, which is not an earlier step`;
+  const producer = earlier.get(step);
+  const schema = producer?.outputSchema;
+  if (!schema) return undefined;
+  const found = subschemaAt(schema, path);
+  if (found === undefined)
+    return () => {
+      const fields = fieldsOf(schema);
+      const what = producer.what ?? `the result of ${producer.name}`;
+      return `"${shown}": ${what} has no field ${renderPath(showNames(path))}${fields ? `; it has ${fields}` : ''}`;
+    };
+  if (whole && wanted !== undefined && !fits(found, wanted))
+    return () => `"${shown}" is ${typeName(found)}, and ${typeName(wanted)} is asked for`;
   return undefined;
 }
 
@@ -235,7 +247,7 @@ function finish(step: DraftStep, tool: Tool): Step {
 }
 
 function at(step: DraftStep, leaf: Leaf): string {
-  return `${step.id}.arguments.${renderPath(leaf.path)}`;
+  return `${step.id}.arguments.${renderPath(showNames(leaf.path))}`;
 }
 
 function fieldsOf(schema: JsonSchema): string {

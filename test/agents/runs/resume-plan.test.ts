@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
@@ -123,7 +122,7 @@ describe('a run in the store', () => {
       ],
     });
     const running = runPlan(planOf(['s1', 't']), { run: script.run, store: planRuns, runId: 'r1' });
-    await nextTurn();
+    await vi.waitFor(() => expect(script.calls).toHaveLength(1));
     await expect(resumePlan('r1', { run: script.run, store: planRuns })).rejects.toMatchObject({ code: 'conflict' });
     go();
     expect((await running).state).toBe('done');

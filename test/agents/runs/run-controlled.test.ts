@@ -264,13 +264,35 @@ describe('inputs of a plan', () => {
     });
   });
 
+  it('and 10,000 references are what a plan may have', async () => {
+    const steps = [step('s1', 't', { arguments: { a: '${input.k}'.repeat(10_001) } })];
+    const running = runPlan({ inputs: { k: { value: '' } }, steps }, { run: createScript({}).run });
+    await expect(running).rejects.toMatchObject({
+      issues: ['steps: 10001 references, more than 10000; make several plans'],
+    });
+  });
+
+  it('are 200 at most, and of those ten are named', async () => {
+    const inputsOf = (length: number) =>
+      Object.fromEntries(Array.from({ length }, (_, place) => [`k${place}`, { value: 'x' }]));
+    const steps = [step('s1', 't', { arguments: { a: '${input.z}' } })];
+    const issuesOf = (length: number) =>
+      runPlan({ inputs: inputsOf(length), steps }, { run: createScript({}).run }).catch(({ issues }) => issues);
+    expect(await issuesOf(201)).toEqual(['inputs: it has 201, and 200 are read at most']);
+    expect(await issuesOf(200)).toEqual([
+      's1: "${input.z}" is no input of the plan; it has k0, k1, k2, k3, k4, k5, k6, k7, k8, k9 and 190 more',
+    ]);
+  });
+
   it('put no more into texts than fits, and are no text where they are malformed', async () => {
     const script = createScript({ t: [done(1)] });
     const inputs = { x: { value: 'x'.repeat(400_000) } };
     const large = step('s1', 't', { arguments: { a: '${input.x}'.repeat(1_200) } });
     const wrong = step('s2', 't', { arguments: { a: 'in ${inputs.x} now' } });
     const run = await runPlan({ inputs, steps: [large, wrong] }, { run: script.run });
-    expect(run.steps.s1?.failure?.reason).toBe('s1.arguments.a: references put in more than 4194304 characters');
+    expect(run.steps.s1?.failure?.reason).toBe(
+      's1.arguments: with their references more than the 1048576 bytes that a call may have',
+    );
     expect(run.steps.s2?.failure?.reason).toBe('s2.arguments.a: "${inputs.x}" is no reference; write ${s1.field}');
     expect(script.calls).toEqual([]);
   });

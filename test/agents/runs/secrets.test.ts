@@ -200,22 +200,30 @@ describe('secrets in a run', () => {
     const options = { run: script.run, store, secretsOf };
     const plan = { ...planOf(['s1', 'act', values]), inputs: { who: { value: 'ann' } } };
     await runPlan(plan, { ...options, runId: 'r' });
-    const rejected = { code: 'invalid_request', message: expect.stringMatching(/is no secret|has no step/u) };
+    const rejected = { code: 'invalid_request', message: expect.stringContaining('is no secret') };
     await expect(resumePlan('r', { ...options, arguments: given })).rejects.toMatchObject(rejected);
     expect(script.calls).toHaveLength(1);
+  });
+
+  it('are all that can be given again, and problems are told in few words', async () => {
+    const { resume } = await pause(['s1', 'act', { pin: 'hunter-22', text: 'now' }]);
+    const names = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`n${at}`, 'x']));
+    const { message } = await resume({ arguments: { ['k'.repeat(100_000)]: names } }).catch((error) => error);
+    expect(message.length).toBeLessThan(5_000);
+    expect(message).toMatch(/and more: 10 are not shown or not looked at\.$/u);
   });
 });
 
 describe('results of a run', () => {
   it('are left out, with a note, where the run has no more room', async () => {
-    const script = createScript({ read: [done('x'.repeat(60)), done('y'.repeat(60)), done('z')] });
+    const script = createScript({ read: [done('x'.repeat(60)), done('y'.repeat(160)), done('z')] });
     const steps: StepSpec[] = [
       ['s1', 'read'],
       ['s2', 'read', {}, ['s1']],
       ['s3', 'read', { of: '${s1}' }, ['s2']],
       ['s4', 'read', { of: '${s2}' }, ['s3']],
     ];
-    const run = await runPlan(planOf(...steps), { run: script.run, maxBytes: 100 });
+    const run = await runPlan(planOf(...steps), { run: script.run, maxBytes: 200 });
     expect(statuses(run)).toEqual({ s1: 'done', s2: 'done', s3: 'done', s4: 'failed' });
     expect(run.steps.s4?.failure?.reason).toContain('limit runBytes');
     expect(run.steps.s2).not.toHaveProperty('output');
@@ -228,7 +236,7 @@ describe('results of a run', () => {
   it('that are those of a loop take their room once', async () => {
     const script = createScript({ read: [done('x'.repeat(40)), done('y'.repeat(40)), done('z')] });
     const steps = [LOOP, { id: 's2', tool: 'read', arguments: { of: '${s1[1]}' } }];
-    const run = await runPlan({ steps, inputs: INPUTS }, { run: script.run, maxBytes: 100, concurrency: 1 });
+    const run = await runPlan({ steps, inputs: INPUTS }, { run: script.run, maxBytes: 150, concurrency: 1 });
     expect(run.steps).toMatchObject({ s1: { output: ['x'.repeat(40), 'y'.repeat(40)] }, s2: { output: 'z' } });
     expect(run.state).toBe('done');
   });
@@ -244,5 +252,67 @@ describe('results of a run', () => {
     expect(run.steps.s1).not.toHaveProperty('output');
     expect(run.steps['s1[0]']).toHaveProperty('output');
     expect(run.steps.s2?.failure?.reason).toContain('limit runBytes');
+  });
+
+  it('share their room with the arguments of all steps and items', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ read: [done('z')] });
+    const inputs = { big: { value: 'y'.repeat(1_000) }, of: { value: Array.from({ length: 100 }, (_, at) => at) } };
+    const steps = [
+      { id: 's1', tool: 'read', arguments: { at: '${item}', text: '${input.big}' }, each: '${input.of}' },
+      { id: 's2', tool: 'read', arguments: { list: Array(50).fill('${input.big}') } },
+    ];
+    const run = await runPlan(
+      { steps, inputs },
+      { run: script.run, store, runId: 'r', maxBytes: 10_000, concurrency: 1 },
+    );
+    expect(script.made()).toEqual(Array.from({ length: 9 }, (_, at) => `s1[${at}]`));
+    for (const id of ['s1[9]', 's1[99]', 's2'])
+      expect(run.steps[id]).toMatchObject({
+        status: 'failed',
+        arguments: {},
+        failure: { reason: expect.stringContaining('limit runBytes') },
+      });
+    expect(JSON.stringify(await store.get('r'))?.split('y'.repeat(1_000))).toHaveLength(1 + 1 + 9);
+  });
+
+  it('are stored in turns of the event loop of their own, so that other requests go on', async () => {
+    const { planRuns: store } = await openStore();
+    let [turns, isOver] = [0, false];
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const inputs = { of: { value: Array.from({ length: 100 }, (_, at) => at) } };
+    await runPlan({ steps: [LOOP], inputs }, { run: createScript({ read: [done('z')] }).run, store });
+    isOver = true;
+    expect(turns).toBeGreaterThan(300);
+  });
+
+  it('keep their text where images have no more room', async () => {
+    const image = { type: 'image' as const, data: 'A'.repeat(300), mimeType: 'image/png' };
+    const script = createScript({ read: [{ ok: true, output: 'z', content: [image], notes: [], milliseconds: 1 }] });
+    const run = await runPlan(planOf(['s1', 'read'], ['s2', 'read', { of: '${s1}' }]), {
+      run: script.run,
+      maxBytes: 200,
+    });
+    expect(run.steps).toMatchObject({
+      s1: { output: 'z', notes: [expect.stringContaining('images, audio and files were left out')] },
+      s2: { status: 'done', arguments: { of: 'z' } },
+    });
+    expect(run.steps.s1).not.toHaveProperty('content');
+  });
+
+  it('that a dry run shows have the same limit', async () => {
+    const steps = Array.from({ length: 100 }, (_, at) => ({
+      id: `s${at}`,
+      tool: 'read',
+      arguments: { of: '${input.big}' },
+    }));
+    const plan = { steps, inputs: { big: { value: 'y'.repeat(1_000) } } };
+    const run = await runPlan(plan, { run: createScript({}).run, dryRun: true, maxBytes: 10_000 });
+    expect(JSON.stringify(run.steps).split('y'.repeat(1_000))).toHaveLength(1 + 9);
+    expect(run.steps.s99?.notes).toEqual([expect.stringContaining('limit runBytes')]);
   });
 });

@@ -223,3 +223,20 @@ describe('validatorFor', () => {
     expect(number?.({ a: 'x' }).ok).toBe(false);
   });
 });
+
+describe('places that are not known yet', () => {
+  it('are read once for all errors', () => {
+    const tool = toolOf(object({ list: { type: 'array', items: { type: 'number' } } }));
+    let reads = 0;
+    const open = Array.from({ length: 100 }, (_, place) => ({
+      isWhole: true,
+      get path() {
+        reads += 1;
+        return ['list', place];
+      },
+    }));
+    const checked = validatorFor(tool)({ list: Array(101).fill('x') }, open);
+    expect(checked).toEqual({ ok: false, issues: ['list[100]: must be number, not string'] });
+    expect(reads).toBe(100);
+  });
+});

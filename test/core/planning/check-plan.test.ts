@@ -382,3 +382,56 @@ describe('a plan of very many references', () => {
     });
   });
 });
+
+describe('the problems of a hostile plan', () => {
+  const many = <Item>(length: number, item: (place: number) => Item) =>
+    Array.from({ length }, (_, place) => item(place));
+  const LONG = 'k'.repeat(50_000);
+
+  it.each([
+    ['unknown arguments', { arguments: Object.fromEntries(many(100, (place) => [`${LONG}${place}`, 1])) }],
+    ['broken references', { arguments: { [LONG]: many(100, () => '${s1 x}') } }],
+    ['references to no step', { arguments: { name: many(100, () => `\${s7.${LONG}}`) } }],
+    ['order after no step', { dependsOn: many(100, (place) => `s7${place}`) }],
+  ])('are as many and as long as are read: %s', (_, more) => {
+    const checked = checkPlan([{ id: 's1', tool: 'find_station', arguments: {}, ...more }], TOOLS);
+    const issues = checked.ok ? [] : checked.issues;
+    expect(issues).toHaveLength(21);
+    expect(issues.at(-1)).toMatch(/^and more: \d+ are not shown/u);
+    expect(Math.max(...issues.map(({ length }) => length))).toBeLessThan(510);
+  });
+
+  it('are looked for until there are as many as are shown', () => {
+    const readsFor = (length: number) => {
+      let reads = 0;
+      const tool = {
+        ...createTool('read_level', {}),
+        get inputSchema() {
+          reads += 1;
+          return { type: 'object', properties: { hours: { type: 'integer' } }, required: ['hours'] };
+        },
+      };
+      const steps = many(length, (place) => ({ id: `s${place + 1}`, tool: 'read_level', arguments: {} }));
+      expect(checkPlan(steps, new Map([['read_level', tool]])).ok).toBe(false);
+      return reads;
+    };
+    expect(readsFor(500)).toBe(readsFor(20));
+  });
+
+  it('need the names of earlier tools once', () => {
+    let reads = 0;
+    const found = createTool('find_station', {});
+    const tool = {
+      ...found,
+      get name() {
+        reads += 1;
+        return 'find_station';
+      },
+    };
+    const steps = many(20, (place) => ({
+      ...{ id: `s${place + 1}`, tool: 'find_station', arguments: { a: many(50, () => '{{other.a}}') } },
+    }));
+    expect(checkPlan(steps, new Map([['find_station', tool]]))).toMatchObject({ ok: true });
+    expect(reads).toBeLessThan(100);
+  });
+});

@@ -109,6 +109,15 @@ describe('a plan that is approved as a whole', () => {
     ]);
   });
 
+  it('shows the steps beyond what one call may have as they are written', async () => {
+    const { keep, request } = await start({ more: { options: { quotas: { approvalBytes: 10_000_000 } } } });
+    await keep({ ...PLAN, steps: ['s1', 's2', 's3'].map((id) => step(id, 'file_delete', '${input.file}')) });
+    const { approval } = await request({ inputs: { file: 'x'.repeat(400_000) } });
+    const shown = approval.plan.steps.map((one: { arguments: { path: string } }) => one.arguments.path.length);
+    expect(shown).toEqual([400_000, 400_000, '${input.file}'.length]);
+    expect(approval.plan.steps[2]).not.toHaveProperty('argumentsHash');
+  });
+
   it('runs what was shown whole without a question, and asks for what a result decides, though it is the same call', async () => {
     // The tool answers `a.txt`, which is what the grant covers as another step.
     const executors = [
