@@ -135,8 +135,7 @@ describe('a run in the store', () => {
     const script = createScript({
       t: [({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(done(1))))],
     });
-    let claims = 0;
-    const claim: typeof planRuns.claim = async (id, lease) => ++claims === 1 && planRuns.claim(id, lease);
+    const claim: typeof planRuns.claim = async (id, lease) => script.calls.length === 0 && planRuns.claim(id, lease);
     const store = { ...planRuns, claim };
     const running = runPlan(planOf(['s1', 't']), { run: script.run, store, runId: 'r1', leaseMs: 9 });
     await expect(running).rejects.toMatchObject({ code: 'conflict' });
