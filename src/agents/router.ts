@@ -91,7 +91,7 @@ export interface Router {
    * yet; what could never be allowed is refused with the code that the call would get.
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
-  readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
+  readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'compareStep'>;
   readonly planApprovals: PlanApprovals;
   /** Changes when the list of enabled tools does; not audited. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
@@ -138,7 +138,7 @@ export function createRouter(parts: RouterParts): Router {
     toAudit: ledger.toAudit,
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
   });
-  const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;
+  const { pass: _pass, giveBack: _giveBack, ask: _ask, compareStep: _compareStep, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
   const removeOld = createRetention(store, parseRetention(parts.options?.retention), clock);

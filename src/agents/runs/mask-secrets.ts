@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
-import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
@@ -98,6 +97,8 @@ export function createMasking(secretsOf: SecretsOf) {
 
   return {
     value: (value: unknown, tool: string) => hide(value, tool, 'output'),
+    /** Masks these from now on, too. */
+    remember: (values: readonly unknown[]) => collect(values, MASK),
     /** Leaves references, which are no secrets and which the run needs. */
     plan(plan: ParsedPlan): ParsedPlan {
       // First, since steps may contain values of inputs.
@@ -172,42 +173,4 @@ function maskedReferences(given: unknown, masked: unknown): Reference[] {
 
 export function isMasked(value: unknown): boolean {
   return JSON.stringify(value)?.includes(MASK) === true;
-}
-
-/** Step id -> arguments by name. */
-export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-/**
- * The plan with its secrets filled in again; nothing else may change.
- * @throws WinnowError `invalid_request` naming each argument that is no secret of the plan
- */
-export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
-  const isOpen = (value: unknown) =>
-    isMasked(value) || (typeof value === 'string' && findReferences(value, ROOTS).length > 0);
-  const argumentsOf = new Map(plan.steps.map((step) => [step.id, step.arguments]));
-  const issues = Object.entries(given).flatMap(([id, values]) =>
-    Object.keys(values)
-      .filter((name) => !isOpen(argumentsOf.get(id)?.[name]))
-      .map((name) => `arguments: ${id}.${name} is no secret that was left out; leave it out here`),
-  );
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
-  const fill = (step: ParsedStep) => {
-    const own = given[step.id] ?? {};
-    const byPerson = Object.fromEntries(Object.keys(own).map((name) => [name, 'person' as const]));
-    const from = step.from && { from: { ...step.from, ...byPerson } };
-    return { ...step, ...from, arguments: { ...step.arguments, ...own } };
-  };
-  return { ...plan, steps: plan.steps.map(fill) };
-}
-
-/** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */
-export function requireSecrets(steps: readonly ParsedStep[]): void {
-  const issues = steps.flatMap(({ id, arguments: values }) =>
-    Object.entries(values)
-      .filter(([, value]) => isMasked(value))
-      .map(
-        ([name]) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
-      ),
-  );
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
 }

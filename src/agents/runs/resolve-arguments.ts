@@ -3,7 +3,7 @@
  * it is inserted as text. Inserted values are never scanned for references.
  */
 
-import { isObject, joinPath, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
+import { isObject, joinPath, jsonTypeOf, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
@@ -31,7 +31,8 @@ export interface Scope {
 export type LookedUp =
   | { is: 'value'; value: unknown; isMasked: boolean }
   | { is: 'open' }
-  | { is: 'wrong'; problem: string };
+  /** `lost`: the value is secret and was not kept. */
+  | { is: 'wrong' | 'lost'; problem: string };
 
 /** The scope of a step of a run, or of one item of it. */
 export function scopeOf(
@@ -49,13 +50,15 @@ export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false
   const { value: whole, what, isMasked: hasMasks, notes = [] } = root;
   const leftOut = noteOfLeftOut(root);
   const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
+  // A path into an object that is masked as a whole breaks off at the mask.
+  const isLost = (found.ok || typeof found.at === 'string') && isMasked(found.at);
+  if (hasMasks && !mayBeMasked && isLost)
+    return { is: 'lost', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
   if (!found.ok) {
     const cut = notes.find((note) => note.includes('maxOutputBytes'));
     return { is: 'wrong', problem: `"${text}" is not in ${what}; ${found.reason}${cut ? ` (${cut})` : ''}` };
   }
-  if (!hasMasks || mayBeMasked || !isMasked(found.value))
-    return { is: 'value', value: found.value, isMasked: hasMasks };
-  return { is: 'wrong', problem: `"${text}" is secret and was not kept; resume with a value for this argument` };
+  return { is: 'value', value: found.at, isMasked: hasMasks };
 }
 
 interface Whole extends Pick<StepState, 'notes'> {
@@ -79,6 +82,35 @@ function valuesOf(inputs: Scope['inputs'] = {}): Record<string, unknown> {
   return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
 }
 
+export type Item = NonNullable<Scope['item']>;
+
+/** The value of the one reference in `each` or `when`, or why there is none. */
+export function readReference(
+  text: string,
+  step: Pick<ParsedStep, 'each'>,
+  scope: Scope,
+  options?: { mayBeMasked: boolean },
+): Extract<LookedUp, { is: 'value' }> | string {
+  const [reference] = findReferences(text, rootsOf(scope, step));
+  const found = reference && lookUp(reference, scope, options);
+  if (found?.is === 'value') return found;
+  return found && found.is !== 'open' ? found.problem : `"${text}" has no value`;
+}
+
+/** At most, per step; more is a batch job. */
+const MAX_ITEMS = 100;
+
+/** The items of a step with `each`, or why there are none. */
+export function readItems(each: string, scope: Scope): Item[] | string {
+  // Masked values matter only to the items that use them.
+  const found = readReference(each, {}, scope, { mayBeMasked: true });
+  if (typeof found === 'string') return found;
+  const { value, isMasked } = found;
+  if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;
+  if (value.length > MAX_ITEMS) return `"${each}" has ${value.length} items, and at most ${MAX_ITEMS} are run`;
+  return value.map((one) => ({ value: one, isMasked }));
+}
+
 export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   const unresolved = new Set<string>();
   const issues: string[] = [];
@@ -98,7 +130,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope): Resolved {
   function resolveReference(reference: Reference, place: string): unknown {
     const found = lookUp(reference, scope);
     if (found.is === 'value') return found.value;
-    if (found.is === 'wrong') return void issues.push(`${place}: ${found.problem}`);
+    if (found.is !== 'open') return void issues.push(`${place}: ${found.problem}`);
     unresolved.add(reference.text);
     return reference.text;
   }
@@ -134,7 +166,8 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-type Found = { ok: true; value: unknown } | { ok: false; reason: string };
+/** `at`: the value at the end of the path, or where it breaks off. */
+type Found = { ok: true; at: unknown } | { ok: false; at?: unknown; reason: string };
 
 /** Only own fields and list indexes: `constructor`, `length` and the like are no part of a result. */
 function follow(output: unknown, path: readonly (string | number)[]): Found {
@@ -142,9 +175,9 @@ function follow(output: unknown, path: readonly (string | number)[]): Found {
   for (const [depth, part] of path.entries()) {
     if (Array.isArray(current) && typeof part === 'number' && part < current.length) current = current[part];
     else if (isObject(current) && Object.hasOwn(current, part)) current = current[part];
-    else return { ok: false, reason: `${renderPath(path.slice(0, depth)) || 'it'} ${describe(current)}` };
+    else return { ok: false, at: current, reason: `${renderPath(path.slice(0, depth)) || 'it'} ${describe(current)}` };
   }
-  return { ok: true, value: current };
+  return { ok: true, at: current };
 }
 
 const MAX_KEYS = 20;

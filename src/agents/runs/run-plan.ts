@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
-import { type GivenAgain, requireSecrets } from './mask-secrets.js';
+import { type GivenAgain, requireSecrets } from './fill-in.js';
 import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { MAX_ITEMS_OF_RUN, runControlled } from './run-controlled.js';

@@ -11,7 +11,8 @@ import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRuns } from '../store/sql/plan-runs.js';
 import type { PlanRunRecord } from '../store/store.js';
-import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
+import { fillIn, type GivenAgain } from './fill-in.js';
+import { createMasking, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -22,6 +23,7 @@ import {
   stepOf,
   stepStateSchema,
 } from './plan-run.js';
+import { scopeOf } from './resolve-arguments.js';
 
 export interface RecordOptions {
   /** Stores the run, so that it can be resumed. Default: not stored. */
@@ -170,7 +172,9 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     filled: (tool: string, given: unknown) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
     fillIn(given: GivenAgain): void {
-      plan = fillIn(plan, given);
+      const filled = fillIn(plan, given, scopeOf({ states, plan }));
+      plan = filled.plan;
+      masking.remember(filled.secrets);
       masking.plan(plan);
     },
     async setStep(given: StepState): Promise<void> {

@@ -19,7 +19,7 @@ export interface StepCall {
   readonly sources?: ArgumentSources | undefined;
   /** Approval of an earlier call of this step. */
   readonly approval?: string | undefined;
-  /** Grant of the whole plan, for the first call of the step. */
+  /** Grant of the whole plan. */
   readonly plan?: PlanGrant | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;
@@ -91,8 +91,8 @@ async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): P
     return undefined;
   }
   const waits = approval === undefined ? {} : { approval };
-  const isFirst = record.approval !== undefined && base.attempts === 0;
-  const plan = isFirst ? { approval: record.approval, step: step.id } : undefined;
+  const isFirst = base.attempts === 0;
+  const plan = record.approval === undefined ? undefined : { approval: record.approval, step: step.id, isFirst };
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...waits });
   const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval, plan });
   const called = { ...base, attempts: base.attempts + attempts };
@@ -135,7 +135,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
-    last = await callOnce(() => run({ ...asked, plan: attempts === 1 ? plan : undefined }));
+    last = await callOnce(() => run({ ...asked, plan: plan && { ...plan, isFirst: plan.isFirst && attempts === 1 } }));
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };
   try {
