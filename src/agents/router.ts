@@ -64,6 +64,8 @@ export interface CallAskOptions extends AskOptions, CallListeners {
   sources?: ArgumentSources | undefined;
   /** The grant of a plan that was approved as a whole. Only runs of plans set it, never a caller. */
   plan?: PlanGrant | undefined;
+  /** Called right before the tool. What it throws ends the call, and nothing is used up. Default: not called. */
+  beforeTool?: (() => Promise<void>) | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */

@@ -10,7 +10,7 @@ import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRuns } from '../store/sql/plan-runs.js';
-import type { PlanRunRecord } from '../store/store.js';
+import type { LeasedRun, PlanRunRecord } from '../store/store.js';
 import { fillIn, type GivenAgain } from './fill-in.js';
 import { createMasking, type SecretsOf } from './mask-secrets.js';
 import {
@@ -119,7 +119,7 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
 export type RunRecord = ReturnType<typeof buildRecord>;
 
 function buildRecord({ run, generation: first, approval: granted }: Start, lease: Lease, options: RecordOptions) {
-  const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
+  const { onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
   const now = () => clock().toISOString();
   const { id } = run;
   const notes = [...run.notes];
@@ -178,30 +178,28 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
       masking.plan(plan);
     },
     async setStep(given: StepState): Promise<void> {
-      lease.assertHeld();
       // The result of a loop repeats those of its items, which are counted already.
       const loops = loopsOf(plan);
       const others = [...states.values()].filter((state) => !loops.has(state.id));
       const step = loops.has(given.id) ? given : withinRoom(given, others, maxBytes);
       const at = now();
-      await store?.setStep(id, { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at });
+      const kept = { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at };
+      await lease.write((runs, own) => runs.setStep(own, kept));
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
     async setState(next: RunState): Promise<void> {
-      lease.assertHeld();
       const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
       notesKept = notes.length;
-      await store?.setState(id, { state: next, ...noted, at: now() });
+      await lease.write((runs, own) => runs.setState(own, { state: next, ...noted, at: now() }));
       state = next;
       emit({ type: 'run', run: id, state });
     },
     /** Replaces the plan; the old one is kept as `earlier`. */
     async replace(next: ParsedPlan): Promise<void> {
-      lease.assertHeld();
       const before = { plan, steps: Object.fromEntries(states) };
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
-      await store?.setState(id, { state: 'running', plan: stored, at: now() });
+      await lease.write((runs, own) => runs.setState(own, { state: 'running', plan: stored, at: now() }));
       generation += 1;
       approval = undefined;
       earlier = before;
@@ -217,6 +215,8 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
       notes,
       ...(earlier ? { earlier } : {}),
     }),
+    /** Whether this process still has the run, by the store. @throws WinnowError `conflict` where it has not */
+    confirm: lease.confirm,
     /** Releases the run, so that it can be resumed elsewhere at once. */
     release: lease.release,
   };
@@ -240,7 +240,10 @@ function withinRoom(step: StepState, others: readonly StepState[], maxBytes: num
 const bytesOf = oncePer(({ output }: StepState) => Buffer.byteLength(JSON.stringify(output ?? null)));
 
 interface Lease {
-  assertHeld(): void;
+  /** Changes the store as its owner. @throws WinnowError `conflict` where another process has taken the run */
+  write(work: (runs: PlanRuns, own: LeasedRun) => Promise<boolean>): Promise<void>;
+  /** Renews the lease. @throws WinnowError `conflict` where another process has taken the run */
+  confirm(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -248,31 +251,32 @@ interface Lease {
 const RENEWALS = 3;
 
 async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost }: RecordOptions): Promise<Lease> {
-  const owner = randomUUID();
+  const own = { id, owner: randomUUID() };
   let isLost = false;
-  const claim = (durationMs: number) => {
-    const at = new Date();
-    const until = new Date(at.getTime() + durationMs).toISOString();
-    return store?.claim(id, { owner, at: at.toISOString(), until }) ?? Promise.resolve(true);
-  };
-  const conflict = () =>
-    new WinnowError('conflict', `The plan run "${id}" is run by another process. Wait until it ends.`);
-  if (!(await claim(leaseMs))) throw conflict();
+  const after = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+  if (store && !(await store.claim(own, { at: after(0), until: after(leaseMs) })))
+    throw new WinnowError('conflict', `The plan run "${id}" is run by another process. Wait until it ends.`);
   const lose = () => {
     isLost = true;
     onLost();
   };
-  const renew = () => void claim(leaseMs).then((isOurs) => (isOurs ? undefined : lose()), lose);
-  const timer = store && setInterval(renew, leaseMs / RENEWALS).unref();
+  const write: Lease['write'] = async (work) => {
+    // Another process may have taken the run while this one stood still, so that only the store knows.
+    if (!isLost && (!store || (await work(store, own)))) return;
+    lose();
+    const why = 'it stood still, or could not reach the store, for too long';
+    throw new WinnowError('conflict', `This process has lost the plan run "${id}": ${why}. Read how it goes on.`);
+  };
+  const confirm = () => write((runs) => runs.renew(own, after(leaseMs)));
+  const timer = store && setInterval(() => void confirm().catch(lose), leaseMs / RENEWALS).unref();
   return {
-    assertHeld() {
-      if (isLost) throw conflict();
-    },
+    write,
+    confirm,
     async release() {
       clearInterval(timer);
       const isOurs = !isLost;
       isLost = true;
-      if (isOurs) await claim(0);
+      if (isOurs) await store?.renew(own, after(0));
     },
   };
 }

@@ -25,6 +25,8 @@ export interface StepCall {
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
+  /** To be called right before the tool; it throws where another process has taken the run. */
+  readonly beforeTool: () => Promise<void>;
 }
 
 /** Calls a tool, through the gate and the sandbox or through the sandbox alone. */
@@ -127,7 +129,8 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   const { run, record, retry, input, sources, approval, plan, user, session, signal } = calling;
   const about = { run: record.id, step: step.id };
   const onProgress = (progress: Progress) => record.emit({ type: 'progress', ...about, ...progress });
-  const asked = { ...about, tool: step.tool, arguments: input, sources, approval, user, session, signal, onProgress };
+  const hooks = { signal, onProgress, beforeTool: record.confirm };
+  const asked = { ...about, tool: step.tool, arguments: input, sources, approval, user, session, ...hooks };
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;

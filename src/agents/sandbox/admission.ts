@@ -8,7 +8,7 @@ import { createUserCounts } from '../quotas.js';
 import { type CallFailure, fail } from './failure.js';
 import type { SandboxLimits } from './limits.js';
 
-interface Entered {
+export interface Entered {
   readonly ok: true;
   /** Whether the call had to wait: earlier decisions may be out of date. */
   readonly hasWaited: boolean;

@@ -4,7 +4,7 @@ import { withSpan } from '../../core/spans.js';
 import type { CallResult } from '../contracts.js';
 import type { CallListeners } from '../hearing.js';
 import { createRateLimiter, type RateLimiter } from '../rates/rate-limiter.js';
-import { createAdmission } from './admission.js';
+import { createAdmission, type Entered } from './admission.js';
 import type { Executor, ServerHealth } from './executors/executor.js';
 import { type CallFailure, describeThrown, type FailureCode, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
@@ -31,6 +31,8 @@ export interface SandboxCall extends CallListeners {
   signal?: AbortSignal | undefined;
   /** Called again after the call has waited: a refusal ends it before the tool runs. Default: no check. */
   findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
+  /** Called right before the tool: what it throws ends the call. Default: not called. */
+  beforeTool?: (() => Promise<void>) | undefined;
 }
 
 export interface Sandbox {
@@ -82,7 +84,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (limited) return limited;
     const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
     if (!place.ok) return place;
-    const refusal = place.hasWaited ? await findRefusal(call, place.leave) : undefined;
+    const refusal = await findRefusal(call, place);
     if (refusal) return refusal;
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
@@ -112,10 +114,11 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   }
 
   /** Releases the place if the call is refused or the check fails. */
-  async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
+  async function findRefusal(call: SandboxCall, { hasWaited, leave }: Entered): Promise<CallFailure | undefined> {
     try {
-      const refusal = await call.findRefusal?.();
+      const refusal = hasWaited ? await call.findRefusal?.() : undefined;
       if (refusal) leave();
+      else await call.beforeTool?.();
       return refusal;
     } catch (error) {
       leave();

@@ -1,11 +1,29 @@
-/** Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. */
+/**
+ * Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. Only the process that
+ * took the lease last changes a run: what an earlier one writes changes nothing, and gives false.
+ */
 import type { Kysely } from 'kysely';
-import type { PlanRunQuery, PlanRunRecord } from '../store.js';
+import type { LeasedRun, PlanRunQuery, PlanRunRecord } from '../store.js';
 import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
 
 export type PlanRuns = ReturnType<typeof createSqlPlanRuns>;
 
 export function createSqlPlanRuns(database: Kysely<Tables>) {
+  async function setOwned(
+    { id, owner }: LeasedRun,
+    change: Partial<Tables['planRuns']>,
+    on = database,
+  ): Promise<boolean> {
+    const changed = await on
+      .updateTable('planRuns')
+      .set(change)
+      .where('id', '=', id)
+      .where('leaseOwner', '=', owner)
+      .returning('id')
+      .execute();
+    return changed.length === 1;
+  }
+
   return {
     create: (run: PlanRunRecord): Promise<void> =>
       database.transaction().execute(async (transaction) => {
@@ -39,33 +57,33 @@ export function createSqlPlanRuns(database: Kysely<Tables>) {
       return rows.map(toRun);
     },
 
-    setStep: (run: string, { id: step, state, at }: { id: string; state: unknown; at: string }): Promise<void> =>
+    setStep: (run: LeasedRun, { id: step, state, at }: { id: string; state: unknown; at: string }): Promise<boolean> =>
       database.transaction().execute(async (transaction) => {
+        // Locks the run first, like the removal of old runs, which avoids deadlocks; nobody takes it until the end.
+        if (!(await setOwned(run, { updatedAt: at }, transaction))) return false;
         const change = { state: toJson(state), updatedAt: at };
-        // Locks the run first, like the removal of old runs, which avoids deadlocks.
-        await transaction.updateTable('planRuns').set({ updatedAt: at }).where('id', '=', run).execute();
         await transaction
           .insertInto('planSteps')
-          .values({ run, step, ...change })
+          .values({ run: run.id, step, ...change })
           .onConflict((conflict) => conflict.columns(['run', 'step']).doUpdateSet(change))
           .execute();
+        return true;
       }),
 
     /** Includes the plan where it was rewritten. */
-    async setState(id: string, { state, plan, at }: { state: string; plan?: unknown; at: string }): Promise<void> {
-      const change = { state, updatedAt: at, ...(plan === undefined ? {} : { plan: toJson(plan) }) };
-      await database.updateTable('planRuns').set(change).where('id', '=', id).execute();
-    },
+    setState: (run: LeasedRun, { state, plan, at }: { state: string; plan?: unknown; at: string }): Promise<boolean> =>
+      setOwned(run, { state, updatedAt: at, ...(plan === undefined ? {} : { plan: toJson(plan) }) }),
+
+    /** Sets the end of the lease; one that is over lives again, as long as nobody else has taken the run. */
+    renew: (run: LeasedRun, until: string): Promise<boolean> => setOwned(run, { leaseUntil: until }),
 
     /** Leases the run to one process until an instant; false while another one has it. */
-    async claim(id: string, { owner, at, until }: { owner: string; at: string; until: string }): Promise<boolean> {
+    async claim({ id, owner }: LeasedRun, { at, until }: { at: string; until: string }): Promise<boolean> {
       const claimed = await database
         .updateTable('planRuns')
         .set({ leaseOwner: owner, leaseUntil: until })
         .where('id', '=', id)
-        .where((where) =>
-          where.or([where('leaseOwner', 'is', null), where('leaseOwner', '=', owner), where('leaseUntil', '<=', at)]),
-        )
+        .where((where) => where.or([where('leaseOwner', 'is', null), where('leaseUntil', '<=', at)]))
         .returning('id')
         .execute();
       return claimed.length === 1;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderReview } from '../../../../src/agents/approvals/render-review.js';
 import { createPolicy, type PolicyInput } from '../../../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
@@ -288,6 +289,24 @@ describe('a plan that is approved as a whole', () => {
     expect(approval.plan.steps[2].arguments).toEqual({ path: '${s1.path}', pin: '[masked]' });
     await keep({ ...PLAN, goal: 'x'.repeat(6_000) }, { replaces: hash });
     expect(await request()).toMatchObject({ ok: false, code: 'approval_too_large' });
+  });
+
+  it('runs nothing more in a process from which another has taken the run', async () => {
+    const store = await openStore();
+    const made: string[] = [];
+    const take = async () => {
+      const [run] = await store.planRuns.list({ limit: 1 });
+      const until = '9999-01-01T00:00:00.000Z';
+      await store.planRuns.claim({ id: String(run?.id), owner: 'other' }, { at: until, until });
+    };
+    const functions = { file_list: take, file_delete: () => void made.push('deleted') };
+    const { granted, run } = await start({ more: { store, executors: [createFunctionExecutor(functions)] } });
+    const { approval } = await granted();
+    expect(await run({ approval })).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('lost the plan run'),
+    });
+    expect(made).toEqual([]);
   });
 
   describe('whose run is resumed', () => {

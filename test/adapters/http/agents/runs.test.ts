@@ -112,10 +112,12 @@ describe('runs of plans', () => {
     const store = await openStore();
     const { run, show, ask } = await start({ more: { store } });
     const { id } = await run(READ);
-    await store.planRuns.setState(id, { state: 'running', at: new Date().toISOString() });
+    const at = new Date().toISOString();
+    const other = { id, owner: 'other' };
+    await store.planRuns.claim(other, { at, until: at });
+    await store.planRuns.setState(other, { state: 'running', at });
     expect((await show(id, ANN)).body).toMatchObject({ state: 'running', isInterrupted: true });
-    const lease = { owner: 'other', at: new Date().toISOString(), until: '9999-01-01T00:00:00.000Z' };
-    await store.planRuns.claim(id, lease);
+    await store.planRuns.renew(other, '9999-01-01T00:00:00.000Z');
     expect((await show(id, ANN)).body).toMatchObject({ state: 'running', isInterrupted: false });
     expect((await ask('GET /v1/runs', undefined, ANN)).body.runs).toMatchObject([{ isInterrupted: false }]);
     const cancelled = await ask(`POST /v1/plans/runs/${id}/cancel`, {}, ANN);
@@ -130,7 +132,8 @@ describe('runs of plans', () => {
     const before = { plan: READ, steps: {} };
     const plan = { ...READ, steps: [step('s1', 'file_delete', 'b')] };
     const stored = { plan, generation: 1, earlier: before };
-    await store.planRuns.setState(id, { state: 'paused', plan: stored, at });
+    await store.planRuns.claim({ id, owner: 'other' }, { at, until: at });
+    await store.planRuns.setState({ id, owner: 'other' }, { state: 'paused', plan: stored, at });
     expect((await show(id, ANN)).body).toMatchObject({
       added: ['s1 calls file_delete', 's1.path: "b"'],
       earlier: { plan: { steps: [{ tool: 'file_read' }] } },
