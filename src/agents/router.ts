@@ -64,6 +64,8 @@ export interface CallAskOptions extends AskOptions, CallListeners {
   sources?: ArgumentSources | undefined;
   /** The grant of a plan that was approved as a whole. Only runs of plans set it, never a caller. */
   plan?: PlanGrant | undefined;
+  /** Called right before the tool. What it throws ends the call, and nothing is used up. Default: not called. */
+  beforeTool?: (() => Promise<void>) | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
@@ -91,7 +93,7 @@ export interface Router {
    * yet; what could never be allowed is refused with the code that the call would get.
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
-  readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
+  readonly approvals: Omit<Approvals, 'pass' | 'giveBack' | 'ask' | 'compareStep'>;
   readonly planApprovals: PlanApprovals;
   /** Changes when the list of enabled tools does; not audited. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
@@ -138,7 +140,7 @@ export function createRouter(parts: RouterParts): Router {
     toAudit: ledger.toAudit,
     edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
   });
-  const { pass: _pass, giveBack: _giveBack, ask: _ask, covers: _covers, ...openApprovals } = approvals;
+  const { pass: _pass, giveBack: _giveBack, ask: _ask, compareStep: _compareStep, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
   const removeOld = createRetention(store, parseRetention(parts.options?.retention), clock);

@@ -64,6 +64,8 @@ export type Passed = { ok: true; approval: string } | CallRefused;
 export interface PlanGrant {
   readonly approval: string;
   readonly step: string;
+  /** Whether this is the first call of the step, the only one that the approval covers. */
+  readonly isFirst: boolean;
 }
 
 /** Edited arguments as they would be granted, or why they can't be. */
@@ -108,20 +110,23 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     giveBack: store.giveBack,
 
     /**
-     * Whether the approval of the plan, used by the run that makes this call, shows exactly this call as that step.
+     * How a call of a run compares with what the approval of its plan shows of this step. Undefined: the approval says
+     * nothing of it, since a result decides the arguments, or it holds no more.
      * @param versionOf version of the current policy and of the named tools
      */
-    async covers(
+    async compareStep(
       { session, tool, argumentsHash }: ApprovalRequest,
       { approval: id, step }: PlanGrant,
       versionOf: (tools: readonly string[]) => string,
-    ): Promise<boolean> {
+    ): Promise<'same' | 'other' | undefined> {
       const approval = await store.get(id);
       const plan = approvedPlanSchema.safeParse(approval?.plan).data;
-      if (!approval || !plan || approval.session !== session || approval.state !== 'used') return false;
+      if (!approval || !plan || approval.session !== session || approval.state !== 'used') return undefined;
       const { expiresAt, policyVersion } = approval;
-      if (expiresAt <= now() || versionOf(plan.steps.map((one) => one.tool)) !== policyVersion) return false;
-      return plan.steps.some((one) => one.id === step && one.tool === tool && one.argumentsHash === argumentsHash);
+      if (expiresAt <= now() || versionOf(plan.steps.map((one) => one.tool)) !== policyVersion) return undefined;
+      const shown = plan.steps.find((one) => one.id === step);
+      if (shown?.argumentsHash === undefined) return undefined;
+      return shown.tool === tool && shown.argumentsHash === argumentsHash ? 'same' : 'other';
     },
 
     /** Requests approval in advance, or finds an open request for the same call; uses nothing up. */

@@ -27,7 +27,7 @@ export interface CallRequest {
   readonly approval?: string | undefined;
   /** Where the arguments come from, for a step of a plan. */
   readonly sources?: ArgumentSources | undefined;
-  /** The grant of a plan that was approved as a whole, for the first call of a step. */
+  /** The grant of a plan that was approved as a whole, for a step of its run. */
   readonly plan?: PlanGrant | undefined;
 }
 
@@ -74,7 +74,7 @@ interface Judging {
 
 interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
-  approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'covers'>;
+  approvals: Pick<Approvals, 'pass' | 'giveBack' | 'ask' | 'compareStep'>;
   prepare: RouterParts['prepare'];
   digest: () => Promise<Digest>;
 }
@@ -88,8 +88,8 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
   return {
     /** Lets a call pass, or says why not. */
     async pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped> {
-      const candidate = await judge(situation, request, { isAhead: false });
-      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
+      const candidate = await judgeStep(situation, request);
+      const { name, decision, argumentsHash, sources, tool, prepared, byPlan } = candidate;
       const judged = { name, decision, argumentsHash, sources };
       const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
         ...judged,
@@ -100,9 +100,9 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
 
       if (decision.decision === 'deny' || !tool || !prepared) return stop(refusalOf(decision, name));
       if (!prepared.ok) return stop(withoutOk(prepared));
-      let approval: string | undefined;
-      if (decision.decision === 'needs_approval') {
-        const passed = await passApproval(approvalFor(tool, situation, candidate), situation, request);
+      let approval = byPlan;
+      if (decision.decision === 'needs_approval' && approval === undefined) {
+        const passed = await approvals.pass(approvalFor(tool, situation, candidate), request.approval);
         if (!passed.ok) return stop(withoutOk(passed));
         approval = passed.approval;
       }
@@ -196,12 +196,18 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     },
   };
 
-  /** Uses the plan's approval where that shows this call; otherwise one of the call's own. */
-  async function passApproval(asked: ApprovalRequest, situation: Situation, { plan, approval: id }: CallRequest) {
+  /** A call as a step of its plan, whose approval may cover it (`byPlan`); where it differs, it needs its own. */
+  async function judgeStep(situation: Situation, request: CallRequest): Promise<Candidate & { byPlan?: string }> {
+    const candidate = await judge(situation, request, { isAhead: false });
+    const { tool, decision } = candidate;
+    const { plan, approval: own } = request;
+    if (!plan || !tool || decision.decision === 'deny') return candidate;
     const versionOf = (tools: readonly string[]) => planDefinitionOf(tools, situation);
-    if (plan && id === undefined && (await approvals.covers(asked, plan, versionOf)))
-      return { ok: true as const, approval: plan.approval };
-    return approvals.pass(asked, id);
+    const step = await approvals.compareStep(approvalFor(tool, situation, candidate), plan, versionOf);
+    if (decision.decision === 'allow' && step === 'other')
+      return { ...candidate, decision: { ...decision, ...ASK, reason: NOT_AS_SHOWN } };
+    const isCovered = decision.decision === 'needs_approval' && step === 'same' && plan.isFirst && own === undefined;
+    return isCovered ? { ...candidate, byPlan: plan.approval } : candidate;
   }
 
   async function judge(situation: Situation, request: CallRequest, { isAhead, kept }: Judging): Promise<Candidate> {
@@ -253,6 +259,9 @@ const USED_UP = {
   reason: 'It was enabled for one call, or for turns that are over.',
   next: 'Call tool_enable again.',
 } as const;
+
+const ASK = { decision: 'needs_approval', code: 'needs_approval' } as const;
+const NOT_AS_SHOWN = 'The approval of the plan shows this step with other arguments.';
 
 const CHANGED = {
   code: 'not_allowed',

@@ -6,9 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
-import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
-import { createIssues, type Issues, showNames } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
 import { mapSecrets } from '../calls/hide-secrets.js';
@@ -99,6 +97,8 @@ export function createMasking(secretsOf: SecretsOf) {
 
   return {
     value: (value: unknown, tool: string) => hide(value, tool, 'output'),
+    /** Masks these from now on, too. */
+    remember: (values: readonly unknown[]) => collect(values, MASK),
     /** Leaves references, which are no secrets and which the run needs. */
     plan(plan: ParsedPlan): ParsedPlan {
       // First, since steps may contain values of inputs.
@@ -173,97 +173,4 @@ function maskedReferences(given: unknown, masked: unknown): Reference[] {
 
 export function isMasked(value: unknown): boolean {
   return JSON.stringify(value)?.includes(MASK) === true;
-}
-
-/** Step id -> arguments by name. */
-export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-/**
- * The plan with its secrets filled in again; nothing else may change, since people may have approved it.
- * @throws WinnowError `invalid_request` naming each argument that is no secret of the plan
- */
-export function fillIn(plan: ParsedPlan, given: GivenAgain, states: ReadonlyMap<string, StepState>): ParsedPlan {
-  const issues = createIssues();
-  const known = new Set(plan.steps.map(({ id }) => id));
-  for (const [id, values] of Object.entries(given))
-    if (!known.has(id)) issues.addEach(Object.keys(values), (name) => noSecret([id, name]));
-  const isSecret = (step: ParsedStep) => (reference: Reference) => isSecretReference(reference, { plan, step, states });
-  const steps = plan.steps.map((step) => {
-    const own = given[step.id] ?? {};
-    const byPerson = Object.fromEntries(Object.keys(own).map((name) => [name, 'person' as const]));
-    const from = step.from && { from: { ...step.from, ...byPerson } };
-    const place = { at: [step.id], isSecret: isSecret(step), issues };
-    return { ...step, ...from, arguments: { ...Object(fillPlace(step.arguments, own, place)) } };
-  });
-  const lines = issues.lines();
-  if (lines.length > 0) throw new WinnowError('invalid_request', `${lines.join('; ')}.`, { issues: lines });
-  return { ...plan, steps };
-}
-
-function noSecret(place: readonly string[]): string {
-  return `arguments: ${showNames(place).join('.')} is no secret that was left out; leave it out here`;
-}
-
-interface FilledPlace {
-  readonly at: readonly string[];
-  readonly isSecret: (reference: Reference) => boolean;
-  readonly issues: Issues;
-}
-
-/** Puts the given parts into what is known; where the plan has no secret, it adds an issue. */
-function fillPlace(known: unknown, given: unknown, place: FilledPlace): unknown {
-  if (isContainer(known) && isContainer(given) && Array.isArray(known) === Array.isArray(given)) {
-    const filled = Object.entries(given).map(([name, part]) => {
-      const own = Object.hasOwn(known, name) ? Reflect.get(known, name) : undefined;
-      return [name, fillPlace(own, part, { ...place, at: [...place.at, name] })] as const;
-    });
-    return Array.isArray(known)
-      ? Object.assign([...known], Object.fromEntries(filled))
-      : { ...known, ...Object.fromEntries(filled) };
-  }
-  if (isDeepStrictEqual(known, given) || isFilled(known, given, place)) return given;
-  place.issues.add(() => noSecret(place.at));
-  return known;
-}
-
-/** Whether the text is the known one but for its secrets. */
-function isFilled(known: unknown, given: unknown, { isSecret }: FilledPlace): boolean {
-  if (typeof known !== 'string') return false;
-  const secret = findReferences(known, ROOTS).filter(isSecret);
-  const parts = secret.reduce((text, reference) => text.replace(reference.text, MASK), known).split(MASK);
-  if (parts.length === 1 || known === MASK || parts.every((part) => part === '')) return parts.length > 1;
-  if (typeof given !== 'string') return false;
-  const [first = '', ...others] = parts;
-  const last = others.pop() ?? '';
-  let at = first.length;
-  if (!given.startsWith(first) || !given.endsWith(last)) return false;
-  for (const part of others) {
-    const found = given.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= given.length - last.length;
-}
-
-/** Whether what the reference stands for was not kept. */
-function isSecretReference(
-  { step: root, path }: Reference,
-  { plan, step, states }: { plan: ParsedPlan; step: ParsedStep; states: ReadonlyMap<string, StepState> },
-): boolean {
-  if (root === 'input') return plan.inputs?.[String(path[0])]?.isMasked === true;
-  if (root !== 'item') return states.get(root)?.isMasked === true;
-  const of = referencesIn(step.each, ['input']);
-  return of.some((one) => isSecretReference(one, { plan, step, states }));
-}
-
-/** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */
-export function requireSecrets(steps: readonly ParsedStep[]): void {
-  const found = createIssues();
-  for (const { id, arguments: values } of steps)
-    found.addEach(
-      Object.keys(values).filter((name) => isMasked(values[name])),
-      (name) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
-    );
-  const issues = found.lines();
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
 }

@@ -68,7 +68,7 @@ export const resumePlanInputSchema = z.strictObject({
   arguments: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
-    .describe('Step id -> its secret arguments by name, which are not kept with a run.'),
+    .describe('Step id -> its secret arguments by name, which are not kept with a run. All else must stay as it is.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
 

@@ -4,7 +4,7 @@
  * so that a small plan has no large arguments.
  */
 
-import { isContainer, isObject, joinPath, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
+import { isContainer, isObject, joinPath, jsonTypeOf, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
 import { oncePer } from '../../core/kept.js';
 import { createIssues, showName, showNames } from '../../core/planning/issues.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
@@ -38,7 +38,8 @@ export interface Scope {
 export type LookedUp =
   | { is: 'value'; value: unknown; isMasked: boolean }
   | { is: 'open' }
-  | { is: 'wrong'; problem: string };
+  /** `lost`: the value is secret and was not kept. */
+  | { is: 'wrong' | 'lost'; problem: string };
 
 /** The scope of a step of a run, or of one item of it. */
 export function scopeOf(
@@ -56,16 +57,18 @@ export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false
   const { value: whole, what, isMasked: hasMasks, notes = [] } = root;
   const leftOut = noteOfLeftOut(root);
   const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
+  // A path into an object that is masked as a whole breaks off at the mask.
+  const isLost = (found.ok || typeof found.at === 'string') && isMasked(found.at);
+  if (hasMasks && !mayBeMasked && isLost)
+    return {
+      is: 'lost',
+      problem: `"${showName(text)}" is secret and was not kept; resume with a value for this argument`,
+    };
   if (!found.ok) {
     const cut = notes.find((note) => note.includes('maxOutputBytes'));
     return { is: 'wrong', problem: `"${showName(text)}" is not in ${what}; ${found.reason}${cut ? ` (${cut})` : ''}` };
   }
-  if (!hasMasks || mayBeMasked || !isMasked(found.value))
-    return { is: 'value', value: found.value, isMasked: hasMasks };
-  return {
-    is: 'wrong',
-    problem: `"${showName(text)}" is secret and was not kept; resume with a value for this argument`,
-  };
+  return { is: 'value', value: found.at, isMasked: hasMasks };
 }
 
 interface Whole extends Pick<StepState, 'notes'> {
@@ -94,6 +97,35 @@ const valuesOf = oncePer((inputs: NonNullable<Scope['inputs']>): Record<string, 
   return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
 });
 
+export type Item = NonNullable<Scope['item']>;
+
+/** The value of the one reference in `each` or `when`, or why there is none. */
+export function readReference(
+  text: string,
+  step: Pick<ParsedStep, 'each'>,
+  scope: Scope,
+  options?: { mayBeMasked: boolean },
+): Extract<LookedUp, { is: 'value' }> | string {
+  const [reference] = findReferences(text, rootsOf(scope, step));
+  const found = reference && lookUp(reference, scope, options);
+  if (found?.is === 'value') return found;
+  return found && found.is !== 'open' ? found.problem : `"${text}" has no value`;
+}
+
+/** At most, per step; more is a batch job. */
+const MAX_ITEMS = 100;
+
+/** The items of a step with `each`, or why there are none. */
+export function readItems(each: string, scope: Scope): Item[] | string {
+  // Masked values matter only to the items that use them.
+  const found = readReference(each, {}, scope, { mayBeMasked: true });
+  if (typeof found === 'string') return found;
+  const { value, isMasked } = found;
+  if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;
+  if (value.length > MAX_ITEMS) return `"${each}" has ${value.length} items, and at most ${MAX_ITEMS} are run`;
+  return value.map((one) => ({ value: one, isMasked }));
+}
+
 /** @param left bytes that the run has left for them. Default: those of one call */
 export function resolveArguments(step: ParsedStep, scope: Scope, left = MOST_ARGUMENT_BYTES): Resolved {
   const unresolved = new Set<string>();
@@ -115,11 +147,11 @@ export function resolveArguments(step: ParsedStep, scope: Scope, left = MOST_ARG
     if (isTooLarge()) return undefined;
     if (issues.isFull) return issues.add(() => reference.text);
     const found = lookUp(reference, scope);
-    if (found.is === 'wrong') return issues.add(() => `${placeOf(step, path)}: ${found.problem}`);
     if (found.is === 'open') {
       unresolved.add(reference.text);
       return reference.text;
     }
+    if (found.is !== 'value') return issues.add(() => `${placeOf(step, path)}: ${found.problem}`);
     const value = form(found.value);
     count(value);
     return isTooLarge() ? undefined : value;
@@ -208,7 +240,8 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-type Found = { ok: true; value: unknown } | { ok: false; reason: string };
+/** `at`: the value at the end of the path, or where it breaks off. */
+type Found = { ok: true; at: unknown } | { ok: false; at?: unknown; reason: string };
 
 /** Only own fields and list indexes: `constructor`, `length` and the like are no part of a result. */
 function follow(output: unknown, path: readonly (string | number)[]): Found {
@@ -216,9 +249,12 @@ function follow(output: unknown, path: readonly (string | number)[]): Found {
   for (const [depth, part] of path.entries()) {
     if (Array.isArray(current) && typeof part === 'number' && part < current.length) current = current[part];
     else if (isObject(current) && Object.hasOwn(current, part)) current = current[part];
-    else return { ok: false, reason: `${renderPath(showNames(path.slice(0, depth))) || 'it'} ${describe(current)}` };
+    else {
+      const where = renderPath(showNames(path.slice(0, depth))) || 'it';
+      return { ok: false, at: current, reason: `${where} ${describe(current)}` };
+    }
   }
-  return { ok: true, value: current };
+  return { ok: true, at: current };
 }
 
 const MAX_KEYS = 20;

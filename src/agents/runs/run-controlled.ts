@@ -3,15 +3,12 @@
  * its condition does not hold; with `each` it runs once per item, and each of these runs is a step of its own.
  */
 import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
-import { findReferences } from '../../core/planning/references.js';
 import { fail } from '../sandbox/failure.js';
 import { type Condition, isOpen, noteOfLeftOut, type ParsedStep, type StepState } from './plan-run.js';
-import { type LookedUp, lookUp, type Scope, scopeOf } from './resolve-arguments.js';
+import { type Item, readItems, readReference, type Scope, scopeOf } from './resolve-arguments.js';
 import { failureOf, runStep, type StepParts } from './run-step.js';
-import { rootsOf } from './step-order.js';
 
-/** Limits per step, and for all steps with their items; more is a batch job. */
-const MAX_ITEMS = 100;
+/** For all steps with their items; more is a batch job. */
 export const MAX_ITEMS_OF_RUN = 1_000;
 
 /** @param inTurn waits until another call may start, then does the work */
@@ -41,32 +38,6 @@ export async function runControlled(
   const states = steps.flatMap(({ id }) => record.states.get(id) ?? []);
   // If cancelled, it continues when the run is resumed.
   if (!states.some(({ status }) => status === 'pending')) await record.setStep(together(step.id, states));
-}
-
-type Item = NonNullable<Scope['item']>;
-
-/** The value of the one reference in `each` or `when`, or why there is none. */
-function readReference(
-  text: string,
-  step: Pick<ParsedStep, 'each'>,
-  scope: Scope,
-  options?: { mayBeMasked: boolean },
-): Extract<LookedUp, { is: 'value' }> | string {
-  const [reference] = findReferences(text, rootsOf(scope, step));
-  const found = reference && lookUp(reference, scope, options);
-  if (found?.is === 'value') return found;
-  return found?.is === 'wrong' ? found.problem : `"${text}" has no value`;
-}
-
-/** The items of a step with `each`, or why there are none. */
-function readItems(each: string, scope: Scope): Item[] | string {
-  // Masked values matter only to the items that use them.
-  const found = readReference(each, {}, scope, { mayBeMasked: true });
-  if (typeof found === 'string') return found;
-  const { value, isMasked } = found;
-  if (!Array.isArray(value)) return `"${each}" is no list, but ${jsonTypeOf(value)}`;
-  if (value.length > MAX_ITEMS) return `"${each}" has ${value.length} items, and at most ${MAX_ITEMS} are run`;
-  return value.map((one) => ({ value: one, isMasked }));
 }
 
 async function runWhere(step: ParsedStep, parts: StepParts, item?: Item): Promise<void> {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { runInSlices } from '../../core/in-slices.js';
-import { type GivenAgain, requireSecrets } from './mask-secrets.js';
+import { type GivenAgain, requireSecrets } from './fill-in.js';
 import { planDifferences } from './plan-differences.js';
 import { isOpen, type PlanRun, type RunnablePlan, type RunState, type StepState, stepOf } from './plan-run.js';
 import { resolveAhead } from './resolve-arguments.js';

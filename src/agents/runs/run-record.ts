@@ -2,7 +2,6 @@
  * The state of a run in progress. Every change goes to the store first, then to events, and last to readers. So events
  * stay true after a crash.
  */
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
@@ -12,7 +11,8 @@ import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
 import type { PlanRuns } from '../store/sql/plan-runs.js';
 import type { PlanRunRecord } from '../store/store.js';
-import { createMasking, fillIn, type GivenAgain, type SecretsOf } from './mask-secrets.js';
+import { fillIn, type GivenAgain } from './fill-in.js';
+import { createMasking, type SecretsOf } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -23,17 +23,15 @@ import {
   stepOf,
   stepStateSchema,
 } from './plan-run.js';
+import { scopeOf } from './resolve-arguments.js';
+import { type Lease, type LeaseOptions, takeLease } from './run-lease.js';
 
-export interface RecordOptions {
-  /** Stores the run, so that it can be resumed. Default: not stored. */
-  store?: PlanRuns | undefined;
+export interface RecordOptions extends LeaseOptions {
   user?: string | undefined;
   session?: string | undefined;
   /** The approval of a new run's plan as a whole. Default: each step that needs one requests its own. */
   approval?: string | undefined;
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
-  /** How long a crashed process keeps its run, in milliseconds. Default: 30,000. */
-  leaseMs?: number | undefined;
   /** The secrets of a tool, which are masked in the store. Default: none. */
   secretsOf?: SecretsOf | undefined;
   /**
@@ -43,8 +41,6 @@ export interface RecordOptions {
   maxBytes?: number | undefined;
   /** For stored times; leases always use the system clock. Default: the system clock. */
   clock?: (() => Date) | undefined;
-  /** Called when another process has taken the run: nothing more may be done or written. */
-  onLost: () => void;
 }
 
 /** Contents of the plan column. Steps of an older generation belong to the earlier plan. */
@@ -63,7 +59,6 @@ const storedStepSchema = stepStateSchema.extend({
 export const keptStepSchema = storedStepSchema.omit({ generation: true });
 
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-const DEFAULT_LEASE_MS = 30_000;
 const machineClock = () => new Date();
 const unknown: SecretsOf = () => undefined;
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
@@ -187,22 +182,24 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     filled: (tool: string, given: unknown) => fillDefaults(secretsOf(tool)?.input ?? {}, given) ?? given,
     /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
     fillIn(given: GivenAgain): void {
-      plan = fillIn(plan, given, states);
+      const filled = fillIn(plan, given, scopeOf({ states, plan }));
+      plan = filled.plan;
+      masking.remember(filled.secrets);
       masking.plan(plan);
     },
     async setStep(given: StepState): Promise<void> {
       if (store) await ownTurn();
       const step = loopsOf(plan).has(given.id) ? given : withinRoom(given, roomOf(given.id), maxBytes);
       const at = now();
-      const state = { ...hideState(step, plan), generation, updatedAt: at };
-      await lease.hold((owner) => store?.setStep(id, { id: step.id, state, at, owner }));
+      const kept = { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at };
+      await lease.write((runs, own) => runs.setStep(own, kept));
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
     async setState(next: RunState): Promise<void> {
       const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
       notesKept = notes.length;
-      await lease.hold((owner) => store?.setState(id, { state: next, ...noted, at: now(), owner }));
+      await lease.write((runs, own) => runs.setState(own, { state: next, ...noted, at: now() }));
       state = next;
       emit({ type: 'run', run: id, state });
     },
@@ -210,7 +207,7 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
     async replace(next: ParsedPlan): Promise<void> {
       const before = { plan, steps: Object.fromEntries(states) };
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
-      await lease.hold((owner) => store?.setState(id, { state: 'running', plan: stored, at: now(), owner }));
+      await lease.write((runs, own) => runs.setState(own, { state: 'running', plan: stored, at: now() }));
       generation += 1;
       approval = undefined;
       earlier = before;
@@ -226,6 +223,8 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
       notes,
       ...(earlier ? { earlier } : {}),
     }),
+    /** Whether this process still has the run, by the store. @throws WinnowError `conflict` where it has not */
+    confirm: lease.confirm,
     /** Releases the run, so that it can be resumed elsewhere at once. */
     release: lease.release,
   };
@@ -254,45 +253,3 @@ const bytesOf = oncePer(({ arguments: given, sources, output, content }: StepSta
     0,
   ),
 );
-
-interface Lease {
-  /** Writes as the owner of the run. @throws WinnowError `conflict` if another process has taken it, also unnoticed */
-  hold(write: (owner: string) => Promise<boolean> | undefined): Promise<void>;
-  release(): Promise<void>;
-}
-
-/** How often a lease is renewed within its duration. */
-const RENEWALS = 3;
-
-async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost }: RecordOptions): Promise<Lease> {
-  const owner = randomUUID();
-  let isLost = false;
-  const claim = (durationMs: number) => {
-    const at = new Date();
-    const until = new Date(at.getTime() + durationMs).toISOString();
-    return store?.claim(id, { owner, at: at.toISOString(), until }) ?? Promise.resolve(true);
-  };
-  const conflict = () =>
-    new WinnowError('conflict', `The plan run "${id}" is run by another process. Wait until it ends.`);
-  if (!(await claim(leaseMs))) throw conflict();
-  const lose = () => {
-    isLost = true;
-    onLost();
-  };
-  const renew = () => void claim(leaseMs).then((isOurs) => (isOurs ? undefined : lose()), lose);
-  const timer = store && setInterval(renew, leaseMs / RENEWALS).unref();
-  return {
-    async hold(write) {
-      if (isLost) throw conflict();
-      if ((await write(owner)) ?? true) return;
-      lose();
-      throw conflict();
-    },
-    async release() {
-      clearInterval(timer);
-      const isOurs = !isLost;
-      isLost = true;
-      if (isOurs) await claim(0);
-    },
-  };
-}

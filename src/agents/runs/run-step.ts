@@ -19,12 +19,14 @@ export interface StepCall {
   readonly sources?: ArgumentSources | undefined;
   /** Approval of an earlier call of this step. */
   readonly approval?: string | undefined;
-  /** Grant of the whole plan, for the first call of the step. */
+  /** Grant of the whole plan. */
   readonly plan?: PlanGrant | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
+  /** To be called right before the tool; it throws where another process has taken the run. */
+  readonly beforeTool: () => Promise<void>;
 }
 
 /** Calls a tool, through the gate and the sandbox or through the sandbox alone. */
@@ -91,8 +93,8 @@ async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): P
     return undefined;
   }
   const waits = approval === undefined ? {} : { approval };
-  const isFirst = record.approval !== undefined && base.attempts === 0;
-  const plan = isFirst ? { approval: record.approval, step: step.id } : undefined;
+  const isFirst = base.attempts === 0;
+  const plan = record.approval === undefined ? undefined : { approval: record.approval, step: step.id, isFirst };
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...waits });
   const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval, plan });
   const called = { ...base, attempts: base.attempts + attempts };
@@ -127,7 +129,8 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   const { run, record, retry, input, sources, approval, plan, user, session, signal } = calling;
   const about = { run: record.id, step: step.id };
   const onProgress = (progress: Progress) => record.emit({ type: 'progress', ...about, ...progress });
-  const asked = { ...about, tool: step.tool, arguments: input, sources, approval, user, session, signal, onProgress };
+  const hooks = { signal, onProgress, beforeTool: record.confirm };
+  const asked = { ...about, tool: step.tool, arguments: input, sources, approval, user, session, ...hooks };
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;
@@ -135,7 +138,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
-    last = await callOnce(() => run({ ...asked, plan: attempts === 1 ? plan : undefined }));
+    last = await callOnce(() => run({ ...asked, plan: plan && { ...plan, isFirst: plan.isFirst && attempts === 1 } }));
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };
   try {

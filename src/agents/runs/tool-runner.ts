@@ -21,9 +21,9 @@ export interface ToolRunner {
  */
 export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
   return {
-    async run({ tool: name, arguments: input, user, session, signal, onProgress }): Promise<CallResult> {
+    async run({ tool: name, arguments: input, user, session, signal, onProgress, beforeTool }): Promise<CallResult> {
       const tool = tools.get(name);
-      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal, onProgress });
+      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal, onProgress, beforeTool });
       const reason = `There is no tool "${name}".`;
       return { ok: false, code: 'unknown_tool', reason, next: 'Plan again with the tools that there are.' };
     },
@@ -51,10 +51,10 @@ const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
  * const run = await runPlan(plan, { run: createGatedRunner({ router, session }) });
  */
 export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
-  return async ({ tool, arguments: input, sources, approval, plan, signal, onProgress }) => {
+  return async ({ tool, arguments: input, sources, approval, plan, signal, onProgress, beforeTool }) => {
     const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
     try {
-      return await router.call(session, call, { caller, signal, sources, plan, onProgress });
+      return await router.call(session, call, { caller, signal, sources, plan, onProgress, beforeTool });
     } catch (error) {
       if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
       return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };

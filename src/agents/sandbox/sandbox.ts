@@ -31,6 +31,8 @@ export interface SandboxCall extends CallListeners {
   signal?: AbortSignal | undefined;
   /** Default: nobody has decided, so the defaults of the schema are filled in, and the tool's own risk counts. */
   decided?: DecidedCall | undefined;
+  /** Called right before the tool: what it throws ends the call. Default: not called. */
+  beforeTool?: (() => Promise<void>) | undefined;
 }
 
 /** What a gate has decided on a call, whose arguments then run as they are. */
@@ -94,10 +96,12 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (!place.ok) return place;
     const findRefusal = () => refusalOf(call);
     const refusal = place.hasWaited ? await findRefusal() : undefined;
-    if (refusal) {
+    if (refusal) place.leave();
+    if (refusal) return refusal;
+    await Promise.resolve(call.beforeTool?.()).catch((error: unknown) => {
       place.leave();
-      return refusal;
-    }
+      throw error;
+    });
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
     onBegin();

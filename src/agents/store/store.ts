@@ -110,6 +110,13 @@ export interface PlanRunRecord {
   readonly leaseUntil?: string | undefined;
 }
 
+/** A run, for the process that leases it. */
+export interface LeasedRun {
+  readonly id: string;
+  /** The process, by a name that no other has. */
+  readonly owner: string;
+}
+
 export interface PlanRunQuery extends Texts<'state' | 'user' | 'session' | 'since'> {
   limit: number;
 }

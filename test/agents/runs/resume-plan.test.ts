@@ -2,9 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
+import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
+import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { PlanRuns, StepWrite } from '../../../src/agents/store/sql/plan-runs.js';
+import type { PlanRuns } from '../../../src/agents/store/sql/plan-runs.js';
+import { createTool } from '../../support/create-tool.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
 describe('a step that needs an approval', () => {
@@ -48,9 +52,8 @@ describe('a run in the store', () => {
   /** The store after a process has ended in the middle of a step: its lease is over, and it renews it no more. */
   async function crashIn(tool: string): Promise<PlanRuns> {
     const { planRuns } = await openStore();
-    let claims = 0;
-    const claim: PlanRuns['claim'] = (id, lease) =>
-      claims++ === 0 ? planRuns.claim(id, { ...lease, until: lease.at }) : new Promise(() => undefined);
+    const claim: PlanRuns['claim'] = (own, { at }) => planRuns.claim(own, { at, until: at });
+    const renew = () => new Promise<boolean>(() => undefined);
     await new Promise<void>((reached) => {
       const run: RunStep = (call) => {
         if (call.tool !== tool) return Promise.resolve(done({ from: call.step }));
@@ -58,7 +61,7 @@ describe('a run in the store', () => {
         return new Promise(() => undefined);
       };
       const plan = planOf(['s1', 'read'], ['s2', tool, { a: '${s1.from}' }], ['s3', 'read', {}, ['s2']]);
-      void runPlan(plan, { run, store: { ...planRuns, claim }, runId: 'r1', user: 'anna' });
+      void runPlan(plan, { run, store: { ...planRuns, claim, renew }, runId: 'r1', user: 'anna' });
     });
     return planRuns;
   }
@@ -135,27 +138,68 @@ describe('a run in the store', () => {
     const script = createScript({
       t: [({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(done(1))))],
     });
-    const claim: typeof planRuns.claim = async (id, lease) => script.calls.length === 0 && planRuns.claim(id, lease);
-    const store = { ...planRuns, claim };
+    const store = { ...planRuns, renew: async () => script.calls.length === 0 };
     const running = runPlan(planOf(['s1', 't']), { run: script.run, store, runId: 'r1', leaseMs: 9 });
     await expect(running).rejects.toMatchObject({ code: 'conflict' });
     expect((await planRuns.get('r1'))?.steps.s1).toMatchObject({ status: 'running' });
   });
 
-  it('ends in a process that was stopped while another one took it: no further step is called or written', async () => {
-    const { planRuns } = await openStore();
-    const late = '9999-01-01T00:00:00.000Z';
-    const take = async () => {
-      await planRuns.claim('r1', { owner: 'other', at: late, until: late });
-      return done(1);
-    };
-    const script = createScript({ first: [take], second: [done(2)] });
-    const plan = planOf(['s1', 'first'], ['s2', 'second', {}, ['s1']]);
-    await expect(runPlan(plan, { run: script.run, store: planRuns, runId: 'r1' })).rejects.toMatchObject({
-      code: 'conflict',
+  describe('that another process has taken while this one stood still', () => {
+    const plan = planOf(['s1', 'read'], ['s2', 'write', {}, ['s1']]);
+    const LOST = /^This process has lost the plan run "r1": .* Read how it goes on\.$/u;
+
+    /** Two processes of one store: the first never renews its lease, which is over at once. */
+    async function processes() {
+      const { planRuns } = await openStore();
+      const claim: PlanRuns['claim'] = (own, { at }) => planRuns.claim(own, { at, until: at });
+      const script = createScript({ read: [done('read')], write: [done('written')] });
+      const written = () => script.calls.filter(({ tool }) => tool === 'write').map(({ plan }) => plan?.isFirst);
+      const resume = (more: object = {}) => resumePlan('r1', { run: script.run, store: planRuns, ...more });
+      const begin = (run: RunStep) =>
+        runPlan(plan, { run, store: { ...planRuns, claim }, runId: 'r1', approval: 'a' }).catch((error) => error);
+      return { planRuns, script, resume, begin, written };
+    }
+
+    it('ends here, and nothing is sent or written any more, also once the other has ended', async () => {
+      const { planRuns, script, resume, begin, written } = await processes();
+      const ended = await begin(async (call) => {
+        if (call.tool === 'read') expect((await resume({ repeat: ['s1'] })).state).toBe('done');
+        return script.run(call);
+      });
+      expect(ended).toMatchObject({ code: 'conflict', message: expect.stringMatching(LOST) });
+      expect(written()).toEqual([true]);
+      expect(await planRuns.get('r1')).toMatchObject({
+        state: 'done',
+        steps: { s1: { attempts: 2 }, s2: { attempts: 1 } },
+      });
     });
-    expect(script.made()).toEqual(['s1']);
-    expect((await planRuns.get('r1'))?.steps).toMatchObject({ s1: { status: 'running' } });
+
+    it('sends no call that was about to begin, and the other uses the grant of the plan no second time', async () => {
+      const { planRuns, resume, begin, written } = await processes();
+      const tool = createTool('write', {}, undefined, { risk: 'high' });
+      const write = () => expect.unreachable();
+      const sandbox = createSandbox({ executors: [createFunctionExecutor({ write })] });
+      const runner = createToolRunner(sandbox, new Map([['write', tool]]));
+      const results: CallResult[] = [];
+      const ended = await begin(async (call) => {
+        if (call.tool === 'read') return done('read');
+        expect((await resume()).steps.s2?.status).toBe('unknown');
+        expect((await resume({ repeat: ['s2'] })).state).toBe('done');
+        results.push(await runner.run(call));
+        return done('written');
+      });
+      expect(ended).toMatchObject({ code: 'conflict', message: expect.stringMatching(LOST) });
+      expect(results).toMatchObject([
+        { ok: false, code: 'not_started', reason: expect.stringContaining('lost the plan run') },
+      ]);
+      expect(written()).toEqual([false]);
+      expect((await planRuns.get('r1'))?.steps.s2).toMatchObject({ status: 'done', attempts: 2 });
+    });
+
+    it('goes on here where nobody has taken it, though its lease is over', async () => {
+      const { script, begin } = await processes();
+      expect(await begin(script.run)).toMatchObject({ state: 'done' });
+    });
   });
 
   it('is kept step by step: before a tool is called, the store knows of it', async () => {
@@ -191,13 +235,11 @@ describe('a run in the store', () => {
           }),
       ],
     });
-    const store = {
-      ...planRuns,
-      setStep: async (id: string, step: StepWrite) => {
-        if (step.id === 's1' && JSON.stringify(step.state).includes('done')) throw new Error('disk full');
-        return planRuns.setStep(id, step);
-      },
+    const setStep: PlanRuns['setStep'] = async (own, step) => {
+      if (step.id === 's1' && JSON.stringify(step.state).includes('done')) throw new Error('disk full');
+      return planRuns.setStep(own, step);
     };
+    const store = { ...planRuns, setStep };
     await expect(runPlan(planOf(['s1', 'quick'], ['s2', 'slow']), { run: script.run, store })).rejects.toThrow(
       'disk full',
     );

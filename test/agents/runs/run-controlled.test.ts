@@ -4,7 +4,7 @@ import type { RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import type { StepWrite } from '../../../src/agents/store/sql/plan-runs.js';
+import type { PlanRuns } from '../../../src/agents/store/sql/plan-runs.js';
 import { createScript, done, statuses } from './setup.js';
 
 type Step = RunnablePlan['steps'][number];
@@ -135,17 +135,15 @@ describe('a step with `each`', () => {
   it('waits for the items that run when the store fails, and writes nothing after that', async () => {
     const { planRuns } = await openStore();
     const events: string[] = [];
-    const store = {
-      ...planRuns,
-      async setStep(id: string, given: StepWrite) {
-        if (given.id === 's2[0]' && Object(given.state).status === 'done') throw new Error('the disk is full');
-        return planRuns.setStep(id, given);
-      },
-      async claim(id: string, lease: { owner: string; at: string; until: string }) {
-        if (lease.at === lease.until) events.push('given back');
-        return planRuns.claim(id, lease);
-      },
+    const setStep: PlanRuns['setStep'] = async (own, given) => {
+      if (given.id === 's2[0]' && Object(given.state).status === 'done') throw new Error('the disk is full');
+      return planRuns.setStep(own, given);
     };
+    const renew: PlanRuns['renew'] = async (own, until) => {
+      if (until <= new Date().toISOString()) events.push('given back');
+      return planRuns.renew(own, until);
+    };
+    const store = { ...planRuns, setStep, renew };
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       events.push('late item');

@@ -105,7 +105,8 @@ describe('a run that is cancelled', () => {
 });
 
 describe('the approval of a plan as a whole', () => {
-  const grants = ({ calls }: ReturnType<typeof createScript>) => calls.map(({ step, plan }) => [step, plan?.approval]);
+  const grants = ({ calls }: ReturnType<typeof createScript>) =>
+    calls.map(({ step, plan }) => [step, plan?.isFirst ? plan.approval : undefined]);
   const open = { approval: 'a', user: 'ann', runId: 'r' };
 
   it('goes with the first call of each step, also after the run was read from the store, and with no retry', async () => {

@@ -212,6 +212,78 @@ describe('secrets in a run', () => {
     expect(message.length).toBeLessThan(5_000);
     expect(message).toMatch(/and more: 10 are not shown or not looked at\.$/u);
   });
+
+  describe('are all of an argument that can be given again', () => {
+    const request = { url: 'https://bank.test/?key=hunter-22#top', pin: 'hunter-22', tags: ['a', 'b'] };
+    const KEPT = { s1: { pin: 'hunter-22' } };
+
+    /** A run whose first step waits, as another process resumes it. */
+    async function kept(more: object = {}) {
+      const { planRuns: store } = await openStore();
+      const script = createScript({ act: [waiting, done('acted')], login: [LOGGED_IN] });
+      const options = { run: script.run, store, secretsOf };
+      const inputs = { who: { value: 'ann' }, pin: { value: 'hunter-22' }, account: { value: { pin: 'hunter-22' } } };
+      const args = { pin: '${input.account.pin}', text: 'for ${input.who}', request, more: '${input.who}', ...more };
+      await runPlan({ steps: [{ id: 's1', tool: 'act', arguments: args }], inputs }, { ...options, runId: 'r' });
+      const resume = (s1: object) => resumePlan('r', { ...options, arguments: { s1: { ...KEPT.s1, ...s1 } } });
+      return { resume, script, last: () => script.calls.at(-1)?.arguments };
+    }
+    const FULL = { url: request.url, pin: 'hunter-22' };
+
+    it('where an object holds one beside other parts', async () => {
+      const { resume, last } = await kept();
+      expect((await resume({ request: FULL })).state).toBe('done');
+      expect(last()).toEqual({ pin: 'hunter-22', text: 'for ann', request, more: 'ann' });
+    });
+
+    it('also where these are written out as they were kept', async () => {
+      const { resume, last } = await kept();
+      expect((await resume({ request, text: 'for ${input.who}' })).state).toBe('done');
+      expect(last()).toMatchObject({ text: 'for ann', request });
+    });
+
+    it.each<[string, object]>([
+      ['more', { more: 'ben' }],
+      ['text', { text: 'for ben' }],
+      ['request.url', { request: { ...FULL, url: 'https://evil.test/?key=hunter-22#top' } }],
+      ['request.url', { request: { ...FULL, url: 'https://bank.test/?key=hunter-22' } }],
+      ['request.url', { request: { ...FULL, url: ['https://bank.test/?key=', '#top'] } }],
+      ['request.tags[1]', { request: { ...FULL, tags: ['a', 'c'] } }],
+      ['request.tags', { request: { ...FULL, tags: ['a'] } }],
+      ['request.to', { request: { ...FULL, to: 'ben' } }],
+      ['request', { request: 'https://evil.test' }],
+      ['constructor', { constructor: 'x' }],
+    ])('and not %s: %j', async (path, s1) => {
+      const { resume, script } = await kept();
+      const refusal = `arguments: s1.${path} is no secret that was left out; leave it out here`;
+      await expect(resume({ request: FULL, ...s1 })).rejects.toMatchObject({
+        code: 'invalid_request',
+        issues: [refusal],
+      });
+      expect(script.calls).toHaveLength(1);
+    });
+  });
+
+  it('of results and items can be given again only where their value was not kept', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ login: [LOGGED_IN], act: [waiting] });
+    const options = { run: script.run, store, secretsOf };
+    const steps = [
+      { id: 's1', tool: 'login', arguments: { user: '${item}' }, each: '${input.names}' },
+      { id: 's2', tool: 'act', arguments: { text: '${item.ticket}', who: '${item.greeting}' }, each: '${s1}' },
+      { id: 's3', tool: 'act', arguments: { text: '${s1[0].ticket}', who: '${s1[0].greeting}', of: '${s4}' } },
+      { id: 's4', tool: 'act', arguments: {} },
+    ];
+    await runPlan({ steps, inputs: { names: { value: ['ann', 'ben'] } } }, { ...options, runId: 'r' });
+    const given = { text: 't', who: 'x', of: 'x' };
+    const again = resumePlan('r', { ...options, arguments: { s2: { text: 't', who: 'x' }, s3: given } });
+    await expect(again).rejects.toMatchObject({
+      issues: ['s2.who', 's3.who', 's3.of'].map((path) => expect.stringContaining(`: ${path} is no`)),
+    });
+    await resumePlan('r', { ...options, arguments: { s2: { text: 'ticket-of-ann' } } });
+    expect(script.calls.at(-1)).toMatchObject({ step: 's2[1]', arguments: { text: 'ticket-of-ann' } });
+    expect(JSON.stringify(await store.get('r'))).not.toContain('ticket-of-ann');
+  });
 });
 
 describe('results of a run', () => {

@@ -168,6 +168,26 @@ describe('a plan under the gate of a session', () => {
     expect(await router.approvals.list()).toHaveLength(1);
   });
 
+  it('uses up no approval where the run was lost right before the tool, and holds no place', async () => {
+    const deploy = () => expect.unreachable();
+    const busy = createSandbox({ executors: [createFunctionExecutor({ deploy })], limits: { concurrency: 1 } });
+    const { router } = await setUp({ tools: TOOLS, prepare: busy.prepare, execute: busy.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session: id });
+    const first = await runPlan({ steps: [step('s1', 'deploy', { to: 'web-3' })] }, { run });
+    const approval = first.steps.s1?.approval ?? '';
+    await router.approvals.grant(approval, { by: { user: 'bob', roles: ['operator'] } });
+    const beforeTool = () => Promise.reject(new Error('the run is lost'));
+    for (const _ of [1, 2]) {
+      const again = await resumePlan(first, { run: (call) => run({ ...call, beforeTool }) });
+      expect(again.steps.s1?.failure).toMatchObject({
+        code: 'not_started',
+        reason: expect.stringContaining('the run is lost'),
+      });
+      expect(await router.approvals.get(approval)).toMatchObject({ state: 'granted' });
+    }
+  });
+
   it('can run nothing that the session may not, although the sandbox could', async () => {
     const { router, runs } = await setUp({ tools: TOOLS });
     const { id } = await router.createSession({ user: 'ann' });

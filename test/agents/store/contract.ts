@@ -511,28 +511,28 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ...more,
       });
 
-      const owned = async (id: string, owner = 'one') => {
-        await store.planRuns.claim(id, { owner, at: at(1), until: at(1) });
-        return owner;
+      /** Makes a run, and takes its lease. */
+      const take = async (record: PlanRunRecord) => {
+        const own = { id: record.id, owner: `one of ${record.id}` };
+        await store.planRuns.create(record);
+        await store.planRuns.claim(own, { at: at(0), until: at(5) });
+        return own;
       };
 
       it('keep the plan, and what is known of each step, also when steps end at once', async () => {
-        await store.planRuns.create(run('r1', { user: 'ann', session: 's', steps: { s0: { state: 'done' } } }));
-        const owner = await owned('r1');
+        const own = await take(run('r1', { user: 'ann', session: 's', steps: { s0: { state: 'done' } } }));
         await Promise.all(
-          ['s1', 's2', 's3'].map((id) =>
-            store.planRuns.setStep('r1', { id, state: { state: 'done', id }, at: at(2), owner }),
-          ),
+          ['s1', 's2', 's3'].map((id) => store.planRuns.setStep(own, { id, state: { state: 'done', id }, at: at(2) })),
         );
-        await store.planRuns.setStep('r1', { id: 's1', state: { state: 'failed' }, at: at(3), owner });
-        await store.planRuns.setState('r1', { state: 'failed', at: at(4), owner });
+        expect(await store.planRuns.setStep(own, { id: 's1', state: { state: 'failed' }, at: at(3) })).toBe(true);
+        expect(await store.planRuns.setState(own, { state: 'failed', at: at(4) })).toBe(true);
         expect(await store.planRuns.get('r1')).toEqual(
           run('r1', {
             user: 'ann',
             session: 's',
             state: 'failed',
             updatedAt: at(4),
-            leaseUntil: at(1),
+            leaseUntil: at(5),
             steps: {
               s0: { state: 'done' },
               s1: { state: 'failed' },
@@ -546,8 +546,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
 
       it('are listed newest first, and take a new plan', async () => {
         await store.planRuns.create(run('r2', { user: 'lister', session: 's2', createdAt: at(1) }));
-        await store.planRuns.create(run('r3', { user: 'lister', createdAt: at(2), steps: { s1: 1 } }));
-        await store.planRuns.setState('r3', { state: 'done', plan: ['new'], at: at(3), owner: await owned('r3') });
+        const own = await take(run('r3', { user: 'lister', createdAt: at(2), steps: { s1: 1 } }));
+        await store.planRuns.setState(own, { state: 'done', plan: ['new'], at: at(3) });
         expect(await store.planRuns.list({ user: 'lister', limit: 9 })).toMatchObject([
           { id: 'r3', plan: ['new'] },
           { id: 'r2' },
@@ -562,35 +562,54 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(first).not.toHaveProperty('steps');
       });
 
-      it('are written by the process alone that has leased them last', async () => {
-        await store.planRuns.create(run('r5', { steps: { s1: 1 } }));
-        const write = async (owner: string) => [
-          await store.planRuns.setStep('r5', { id: 's1', state: owner, at: at(2), owner }),
-          await store.planRuns.setState('r5', { state: owner, at: at(2), owner }),
-        ];
-        const [first, second] = [await owned('r5', 'first'), await owned('r5', 'second')];
-        expect([await write(first), await write('nobody')]).toEqual([
-          [false, false],
-          [false, false],
-        ]);
-        expect(await store.planRuns.get('r5')).toMatchObject({ state: 'running', steps: { s1: 1 } });
-        expect(await write(second)).toEqual([true, true]);
-        expect(await store.planRuns.get('r5')).toMatchObject({ state: 'second', steps: { s1: 'second' } });
-      });
-
       it('belong to one process at a time', async () => {
         await store.planRuns.create(run('r4'));
-        const lease = (owner: string, minute: number) =>
-          store.planRuns.claim('r4', { owner, at: at(minute), until: at(minute + 5) });
-        const won = await Promise.all(['one', 'two', 'three'].map((owner) => lease(owner, 0)));
+        const claim = (owner: string, minute: number) =>
+          store.planRuns.claim({ id: 'r4', owner }, { at: at(minute), until: at(minute + 5) });
+        const renew = (owner: string, minute: number) => store.planRuns.renew({ id: 'r4', owner }, at(minute + 5));
+        const won = await Promise.all(['one', 'two', 'three'].map((owner) => claim(owner, 0)));
         expect(won.filter(Boolean)).toHaveLength(1);
         const owner = ['one', 'two', 'three'][won.indexOf(true)] ?? '';
-        expect(await lease('four', 4)).toBe(false);
-        expect(await lease(owner, 4)).toBe(true);
-        expect(await lease('four', 9)).toBe(true);
+        expect([await claim('four', 4), await renew('four', 4)]).toEqual([false, false]);
+        expect(await renew(owner, 4)).toBe(true);
+        expect(await claim('four', 9)).toBe(true);
         expect(await store.planRuns.get('r4')).toMatchObject({ leaseUntil: at(14) });
-        expect(await lease(owner, 10)).toBe(false);
-        expect(await store.planRuns.claim('none', { owner: 'one', at: at(0), until: at(1) })).toBe(false);
+        expect([await claim(owner, 10), await renew(owner, 10)]).toEqual([false, false]);
+        const none = { id: 'none', owner: 'one' };
+        expect(await store.planRuns.claim(none, { at: at(0), until: at(1) })).toBe(false);
+        expect(await store.planRuns.renew(none, at(1))).toBe(false);
+      });
+
+      it('change by the process that took them last alone, also when its lease is over', async () => {
+        const own = await take(run('r5'));
+        const other = { id: 'r5', owner: 'other' };
+        const step = (state: string) => ({ id: 's1', state, at: at(6) });
+        expect(await store.planRuns.setStep(own, step('own'))).toBe(true);
+        expect(await store.planRuns.setStep(other, step('other'))).toBe(false);
+        expect(await store.planRuns.claim(other, { at: at(6), until: at(6) })).toBe(true);
+        expect(await store.planRuns.setStep(own, { ...step('late'), at: at(7) })).toBe(false);
+        expect(await store.planRuns.setState(own, { state: 'failed', plan: ['late'], at: at(7) })).toBe(false);
+        expect(await store.planRuns.renew(own, at(20))).toBe(false);
+        expect(await store.planRuns.setState(other, { state: 'done', at: at(8) })).toBe(true);
+        expect(await store.planRuns.get('r5')).toEqual(
+          run('r5', { state: 'done', updatedAt: at(8), leaseUntil: at(6), steps: { s1: 'own' } }),
+        );
+      });
+
+      it('are taken while they change by who then sees the change, or nothing of it', async () => {
+        for (const place of [1, 2, 3, 4, 5]) {
+          const own = await take(run(`race-${place}`));
+          const other = { ...own, owner: 'other' };
+          const look = async () => {
+            await store.planRuns.claim(other, { at: at(9), until: at(15) });
+            return (await store.planRuns.get(own.id))?.steps;
+          };
+          const [isKept, seen] = await Promise.all([
+            store.planRuns.setStep(own, { id: 's1', state: 'running', at: at(9) }),
+            look(),
+          ]);
+          expect(seen).toEqual(isKept ? { s1: 'running' } : {});
+        }
       });
     });
 
@@ -663,8 +682,9 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const run = { plan: {}, state: 'done', steps: { s1: 1 }, createdAt: at(0), updatedAt: at(0) };
         await other.planRuns.create({ id: 'idle', ...run });
         await other.planRuns.create({ id: 'busy', ...run });
-        await other.planRuns.claim('busy', { owner: 'one', at: at(1), until: at(1) });
-        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5), owner: 'one' });
+        const own = { id: 'busy', owner: 'one' };
+        await other.planRuns.claim(own, { at: at(0), until: at(1) });
+        await other.planRuns.setStep(own, { id: 's1', state: 2, at: at(5) });
 
         const answer = { owner: 'ann', requestHash: 'h', createdAt: at(0) };
         await other.answers.claim({ ...answer, key: 'over', until: at(1) }, 9_999);

@@ -1,24 +1,29 @@
-/** Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. */
-import type { Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely';
-import type { PlanRunQuery, PlanRunRecord } from '../store.js';
+/**
+ * Runs of plans, with a row for each step, so that concurrent steps don't overwrite each other. Only the process that
+ * took the lease last changes a run: what an earlier one writes changes nothing, and gives false.
+ */
+import type { Kysely } from 'kysely';
+import type { LeasedRun, PlanRunQuery, PlanRunRecord } from '../store.js';
 import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
 
 export type PlanRuns = ReturnType<typeof createSqlPlanRuns>;
 
-export interface StateWrite {
-  readonly state: string;
-  readonly plan?: unknown;
-  readonly at: string;
-  /** Who has leased the run. */
-  readonly owner: string;
-}
-
-export interface StepWrite extends Pick<StateWrite, 'at' | 'owner'> {
-  readonly id: string;
-  readonly state: unknown;
-}
-
 export function createSqlPlanRuns(database: Kysely<Tables>) {
+  async function setOwned(
+    { id, owner }: LeasedRun,
+    change: Partial<Tables['planRuns']>,
+    on = database,
+  ): Promise<boolean> {
+    const changed = await on
+      .updateTable('planRuns')
+      .set(change)
+      .where('id', '=', id)
+      .where('leaseOwner', '=', owner)
+      .returning('id')
+      .execute();
+    return changed.length === 1;
+  }
+
   return {
     create: (run: PlanRunRecord): Promise<void> =>
       database.transaction().execute(async (transaction) => {
@@ -52,49 +57,40 @@ export function createSqlPlanRuns(database: Kysely<Tables>) {
       return rows.map(toRun);
     },
 
-    /** False where another process has leased the run: then nothing is written. */
-    setStep: (run: string, { id: step, state, at, owner }: StepWrite): Promise<boolean> =>
+    setStep: (run: LeasedRun, { id: step, state, at }: { id: string; state: unknown; at: string }): Promise<boolean> =>
       database.transaction().execute(async (transaction) => {
+        // Locks the run first, like the removal of old runs, which avoids deadlocks; nobody takes it until the end.
+        if (!(await setOwned(run, { updatedAt: at }, transaction))) return false;
         const change = { state: toJson(state), updatedAt: at };
-        // Locks the run first, like the removal of old runs, which avoids deadlocks.
-        const locked = transaction.updateTable('planRuns').set({ updatedAt: at }).where('id', '=', run);
-        if (!(await isChanged(locked.where('leaseOwner', '=', owner)))) return false;
         await transaction
           .insertInto('planSteps')
-          .values({ run, step, ...change })
+          .values({ run: run.id, step, ...change })
           .onConflict((conflict) => conflict.columns(['run', 'step']).doUpdateSet(change))
           .execute();
         return true;
       }),
 
-    /** Includes the plan where it was rewritten. False where another process has leased the run. */
-    setState(id: string, { state, plan, at, owner }: StateWrite): Promise<boolean> {
-      const change = { state, updatedAt: at, ...(plan === undefined ? {} : { plan: toJson(plan) }) };
-      return isChanged(
-        database.updateTable('planRuns').set(change).where('id', '=', id).where('leaseOwner', '=', owner),
-      );
-    },
+    /** Includes the plan where it was rewritten. */
+    setState: (run: LeasedRun, { state, plan, at }: { state: string; plan?: unknown; at: string }): Promise<boolean> =>
+      setOwned(run, { state, updatedAt: at, ...(plan === undefined ? {} : { plan: toJson(plan) }) }),
+
+    /** Sets the end of the lease; one that is over lives again, as long as nobody else has taken the run. */
+    renew: (run: LeasedRun, until: string): Promise<boolean> => setOwned(run, { leaseUntil: until }),
 
     /** Leases the run to one process until an instant; false while another one has it. */
-    async claim(id: string, { owner, at, until }: { owner: string; at: string; until: string }): Promise<boolean> {
-      return isChanged(
-        database
-          .updateTable('planRuns')
-          .set({ leaseOwner: owner, leaseUntil: until })
-          .where('id', '=', id)
-          .where((where) =>
-            where.or([where('leaseOwner', 'is', null), where('leaseOwner', '=', owner), where('leaseUntil', '<=', at)]),
-          ),
-      );
+    async claim({ id, owner }: LeasedRun, { at, until }: { at: string; until: string }): Promise<boolean> {
+      const claimed = await database
+        .updateTable('planRuns')
+        .set({ leaseOwner: owner, leaseUntil: until })
+        .where('id', '=', id)
+        .where((where) => where.or([where('leaseOwner', 'is', null), where('leaseUntil', '<=', at)]))
+        .returning('id')
+        .execute();
+      return claimed.length === 1;
     },
   };
 }
 
 function toRun({ leaseOwner: _, ...row }: Tables['planRuns']): Omit<PlanRunRecord, 'steps'> {
   return toRecord(row);
-}
-
-/** Whether the run was there, and free for the change. */
-async function isChanged(change: UpdateQueryBuilder<Tables, 'planRuns', 'planRuns', UpdateResult>): Promise<boolean> {
-  return (await change.returning('id').execute()).length === 1;
 }

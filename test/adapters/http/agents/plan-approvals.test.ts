@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderReview } from '../../../../src/agents/approvals/render-review.js';
 import { createPolicy, type PolicyInput } from '../../../../src/agents/policy/policy.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
@@ -63,7 +64,8 @@ async function start({ policy: given = {}, ...options }: AgentServerOptions = {}
     (await ask(`POST /v1/approvals/${id}/${verb}`, body, OLGA)).body;
   const run = async (more: object = {}) =>
     (await ask('POST /v1/plans/run', { session, kept: { name: 'morning' }, inputs: INPUTS, ...more }, ANN)).body;
-  const resume = async (id: string) => (await ask(`POST /v1/plans/runs/${id}/resume`, {}, ANN)).body;
+  const resume = async (id: string, given: object = {}) =>
+    (await ask(`POST /v1/plans/runs/${id}/resume`, { arguments: given }, ANN)).body;
   const granted = async (plan: object = PLAN) => {
     const { hash } = await keep(plan);
     const { approval } = await request();
@@ -172,8 +174,9 @@ describe('a plan that is approved as a whole', () => {
   it('covers nothing before it is used, in no other session, and no other step, tool or value', async () => {
     const { granted, run, session, open, agents } = await start();
     const { approval } = await granted();
-    const code = async (id: string, plan: { approval: string; step: string }, path = 'a.txt') => {
-      const result = await agents.router.call(id, { tool: 'file_delete', arguments: { path } }, { plan });
+    const code = async (id: string, plan: { approval: string; step: string; isFirst?: boolean }, path = 'a.txt') => {
+      const grant = { plan: { isFirst: true, ...plan } };
+      const result = await agents.router.call(id, { tool: 'file_delete', arguments: { path } }, grant);
       return result.ok ? 'ran' : result.code;
     };
     const own = { approval, step: 's2' };
@@ -185,6 +188,7 @@ describe('a plan that is approved as a whole', () => {
       expect(await code(session, { approval, step: one })).toMatch(/approval/u);
     expect(await code(session, own, 'b.txt')).toBe('needs_approval');
     expect(await code(session, { approval: 'nothing', step: 's2' })).toBe('approval_pending');
+    expect(await code(session, { ...own, isFirst: false })).toBe('approval_pending');
     // Only a run says which step it is, and says so once: here the test stands in for it.
     expect(await code(session, own)).toBe('ran');
   });
@@ -294,6 +298,92 @@ describe('a plan that is approved as a whole', () => {
     expect(approval.plan.steps[2].arguments).toEqual({ path: '${s1.path}', pin: '[masked]' });
     await keep({ ...PLAN, goal: 'x'.repeat(6_000) }, { replaces: hash });
     expect(await request()).toMatchObject({ ok: false, code: 'approval_too_large' });
+  });
+
+  it('runs nothing more in a process from which another has taken the run', async () => {
+    const store = await openStore();
+    const made: string[] = [];
+    const take = async () => {
+      const [run] = await store.planRuns.list({ limit: 1 });
+      const until = '9999-01-01T00:00:00.000Z';
+      await store.planRuns.claim({ id: String(run?.id), owner: 'other' }, { at: until, until });
+    };
+    const functions = { file_list: take, file_delete: () => void made.push('deleted') };
+    const { granted, run } = await start({ more: { store, executors: [createFunctionExecutor(functions)] } });
+    const { approval } = await granted();
+    expect(await run({ approval })).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('lost the plan run'),
+    });
+    expect(made).toEqual([]);
+  });
+
+  describe('whose run is resumed', () => {
+    /** A run that broke off before its second step: the check failed. `s2` needs no approval, `s3` has that of the plan. */
+    async function brokenOff() {
+      const pin = { type: 'string', format: 'password' };
+      const tools = [
+        createTool('file_list', {}, undefined, { risk: 'low' }),
+        createTool('file_read', { properties: { disk: { type: 'string' }, pin } }, undefined, { risk: 'medium' }),
+        createTool('file_delete', { properties: { disk: { type: 'string' } } }, undefined, { risk: 'high' }),
+      ];
+      const catalog = createCatalog(tools);
+      const made: string[] = [];
+      const broken = ['list', 'read'];
+      const doing = (name: string) => (input: object) => {
+        if (broken[0] === name) throw new Error(`${broken.shift()} is busy`);
+        made.push([name, ...Object.values(input)].join(' '));
+      };
+      const functions = { file_list: doing('list'), file_read: doing('read'), file_delete: doing('delete') };
+      const executors = [createFunctionExecutor(functions)];
+      const server = await start({ more: { catalog: () => catalog, executors } });
+      const { keep, request, decide, run } = server;
+      const steps = [
+        { id: 's1', tool: 'file_list', arguments: {} },
+        { id: 's2', tool: 'file_read', arguments: { disk: '${input.disk}', pin: '${input.pin}' }, dependsOn: ['s1'] },
+        { id: 's3', tool: 'file_delete', arguments: { disk: '${input.disk}' }, dependsOn: ['s2'] },
+      ];
+      await keep({ goal: '', inputs: { disk: {}, pin: {} }, steps });
+      const begin = async (inputs: object) => {
+        const { approval } = await request({ inputs });
+        await decide(approval.id);
+        return String((await run({ approval: approval.id, inputs })).id);
+      };
+      return { ...server, begin, made };
+    }
+
+    it('takes no other value in place of one that is known', async () => {
+      const { begin, resume, made } = await brokenOff();
+      const id = await begin({ disk: 'main', pin: 'hunter-22' });
+      expect(await resume(id, { s2: { disk: 'other', pin: 'hunter-22' } })).toMatchObject({
+        status: 400,
+        issues: ['arguments: s2.disk is no secret that was left out; leave it out here'],
+      });
+      expect(made).toEqual([]);
+    });
+
+    // The disk has the value of the pin, and so is masked with it.
+    const given = (disk: string) => ({ s2: { disk, pin: 'main' }, s3: { disk: 'main' } });
+
+    it('asks for a step that was shown with other arguments, whatever its risk, also at its second call', async () => {
+      const { begin, resume, decide, made } = await brokenOff();
+      const id = await begin({ disk: 'main', pin: 'main' });
+      const asked = await resume(id, given('other'));
+      expect(asked).toMatchObject({ state: 'paused', steps: { s2: { status: 'needs_approval', attempts: 1 } } });
+      await decide(asked.steps.s2.approval, {}, 'refuse');
+      const codes = [];
+      for (const disk of ['main', 'other', 'third']) codes.push((await resume(id, given(disk))).steps.s2.failure.code);
+      expect(codes).toEqual(['tool_failed', 'approval_refused', 'needs_approval']);
+      expect(made).toEqual(['list']);
+    });
+
+    it('goes on under the grant with the values that were shown', async () => {
+      const { begin, resume, made } = await brokenOff();
+      const id = await begin({ disk: 'main', pin: 'main' });
+      await resume(id, given('main'));
+      expect((await resume(id, given('main'))).state).toBe('done');
+      expect(made).toEqual(['list', 'read main main', 'delete main']);
+    });
   });
 
   it('is bound to its secrets, and shows none', async () => {
