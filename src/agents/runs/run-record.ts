@@ -9,7 +9,6 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
-import type { PlanRuns } from '../store/sql/plan-runs.js';
 import type { PlanRunRecord } from '../store/store.js';
 import { fillIn, type GivenAgain } from './fill-in.js';
 import { createMasking, type SecretsOf } from './mask-secrets.js';
