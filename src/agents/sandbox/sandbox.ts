@@ -50,7 +50,7 @@ export interface Sandbox {
   run(call: SandboxCall): Promise<CallResult>;
   /** The arguments as `run` would pass them to the tool, for a gate that must judge what really runs. */
   prepare: typeof prepareArguments;
-  /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. @param risk default: the tool's */
+  /** Whether a call may be made twice: low risk of the tool and of the call, or marked `idempotent`. @param risk default: the tool's */
   isRepeatable(tool: Tool, risk?: Risk): boolean;
   /** Why calls of the tool fail for everybody now. Undefined: they are tried. */
   whyDown(tool: Tool): string | undefined;
@@ -76,7 +76,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const admission = createAdmission(limits);
   const rates = parts.rates ?? createRateLimiter();
   const executorOf = (tool: Tool) => parts.executors.find((one) => one.canRun(tool));
-  const isRepeatable = (tool: Tool, risk = tool.risk) => risk === 'low' || limits.of(tool).idempotent;
+  const isRepeatable = (tool: Tool, risk = tool.risk) =>
+    (tool.risk === 'low' && risk === 'low') || limits.of(tool).idempotent;
 
   async function run(call: SandboxCall, onBegin: () => void): Promise<CallResult> {
     const startedAt = performance.now();

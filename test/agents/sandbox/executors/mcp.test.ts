@@ -287,7 +287,8 @@ describe('a tool of an MCP server', () => {
 
   const GO: DecidedCall = { risk: 'low', isApproved: false, findRefusal: async () => undefined };
   it.each<[string, Risk, Partial<DecidedCall>, number]>([
-    ['twice, for a tool of high risk that is lowered', 'high', {}, 2],
+    ['twice, for a tool of low risk', 'low', {}, 2],
+    ['once, for a tool of high risk that is lowered', 'high', {}, 1],
     ['once, for a tool of low risk that is raised', 'low', { risk: 'medium' }, 1],
     ['once, for a tool of low risk that used an approval', 'low', { isApproved: true }, 1],
   ])('is called %s, where its server dies', async (_, risk, decided, times) => {
