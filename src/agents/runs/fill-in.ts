@@ -3,8 +3,7 @@
  * again, to the part of a text: whoever resumes a run can't make it do anything else.
  */
 import { isObject, joinPath, sameJson } from '../../core/catalog/schema/json.js';
-import { WinnowError } from '../../core/errors.js';
-import { createIssues, type Issues, showNames } from '../../core/planning/issues.js';
+import { createIssues, type Issues, refuse, showNames } from '../../core/planning/issues.js';
 import { findReferences, type Reference } from '../../core/planning/references.js';
 import { MASK } from '../../core/secret-forms.js';
 import { isMasked } from './mask-secrets.js';
@@ -35,8 +34,7 @@ export function fillIn(plan: ParsedPlan, given: GivenAgain, scope: Scope): { pla
     return { ...step, ...from, arguments: { ...Object(filled) } };
   };
   const steps = plan.steps.map(fill);
-  const issues = refused.lines();
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  refuse(refused);
   return { plan: { ...plan, steps }, secrets };
 }
 
@@ -110,6 +108,5 @@ export function requireSecrets(steps: readonly ParsedStep[]): void {
       Object.keys(values).filter((name) => isMasked(values[name])),
       (name) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
     );
-  const issues = found.lines();
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  refuse(found);
 }

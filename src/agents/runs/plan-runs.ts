@@ -7,7 +7,7 @@ import type { Risk, Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { nearHint } from '../../core/nearest-name.js';
 import type { Planner } from '../../core/planner.js';
-import { createIssues, listNames, showName } from '../../core/planning/issues.js';
+import { createIssues, listNames, refuse, showName } from '../../core/planning/issues.js';
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
@@ -16,12 +16,13 @@ import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { PlanRuns as StoredRuns } from '../store/sql/plan-runs.js';
+import { secretsAmong } from './mask-secrets.js';
 import type { AskedPlan } from './plan-approvals.js';
 import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
 import { type ListedRun, type RunQuery, type ShownRun, toListed, toShown } from './run-view.js';
-import { createGatedRunner, createToolRunner } from './tool-runner.js';
+import { createGatedRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
   .strictObject({
@@ -119,7 +120,7 @@ export function createPlanRuns(parts: PlanRunParts) {
 
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
-    const { secretsOf } = createToolRunner(sandbox, tools);
+    const secretsOf = secretsAmong((name) => tools.get(name));
     const isRepeatable = (name: string) => {
       const tool = tools.get(name);
       return tool !== undefined && sandbox.isRepeatable(tool, highestRisk(policy(), tool));
@@ -288,7 +289,6 @@ function fillInputs(plan: ParsedPlan, given: RunPlanRequest['inputs']): ParsedPl
     missing,
     ([name, { description }]) => `inputs: give a value for ${name}${description ? ` (${description})` : ''}`,
   );
-  const issues = found.lines();
-  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  refuse(found);
   return plan.inputs ? { ...plan, inputs: Object.fromEntries(inputs) } : plan;
 }

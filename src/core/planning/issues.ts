@@ -2,6 +2,8 @@
  * Problems of a plan as lines. A plan decides neither how many lines there are nor how long they get: one of 1 MB can
  * have 40,000 wrong references, each in an argument with a name of 300,000 characters.
  */
+import { WinnowError } from '../errors.js';
+
 const MOST_LINES = 20;
 const MOST_CHARACTERS = 500;
 const MOST_CHARACTERS_OF_NAME = 80;
@@ -27,6 +29,12 @@ export function createIssues() {
     /** The lines, and how many were left out. */
     lines: (): string[] => (more === 0 ? [...lines] : [...lines, `and more: ${more} are not shown or not looked at`]),
   };
+}
+
+/** @throws WinnowError `invalid_request` with the lines, if there are any */
+export function refuse(found: Issues): void {
+  const issues = found.lines();
+  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
 }
 
 /** A name or reference of a plan or result, for a line. */

@@ -1,7 +1,8 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
-import { isObject } from '../../catalog/schema/json.js';
+import { objectOf } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
+import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
 import { ATOM, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
@@ -72,13 +73,8 @@ export function choiceOf(value: unknown): Choice {
  * by its length goes to an argument that takes a length.
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
-  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
-  const isLengthTaken = properties.some(([name, schema]) => {
-    const plain = plainSchema(schema, root);
-    return isNumber(plain) && takesLength(name, plain);
-  });
   const lengths = new Set(
-    isLengthTaken && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : [],
+    !isNumber(place.schema) && hasLength(root) ? context.said.durations.map(({ text }) => text) : [],
   );
   const isFresh = ({ said, from, value }: Candidate) =>
     said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
@@ -90,6 +86,14 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
   if (!place.required || fresh.length > 0) return fresh;
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }
+
+/** Whether an argument takes a length of time. */
+const hasLength = oncePer((root: JsonSchema): boolean =>
+  Object.entries(objectOf(root.properties)).some(([name, schema]) => {
+    const plain = plainSchema(schema, root);
+    return isNumber(plain) && takesLength(name, plain);
+  }),
+);
 
 /** Longer runs of words are not candidates. */
 const MAX_WORDS = 16;
