@@ -43,7 +43,7 @@ export function createUserCounts() {
   const counts = new Map<string, number>();
   return {
     of: (user: string | undefined): number => (user === undefined ? 0 : (counts.get(user) ?? 0)),
-    add(user: string | undefined, change: 1 | -1): void {
+    add(user: string | undefined, change: number): void {
       if (user === undefined) return;
       const left = (counts.get(user) ?? 0) + change;
       if (left === 0) counts.delete(user);

@@ -5,9 +5,10 @@ import { WinnowError } from '../../core/errors.js';
 export interface Gate {
   /**
    * @param user the caller; absent: the operator's own program, which may take all places
+   * @param places that the work takes. Default: 1.
    * @throws WinnowError `overloaded`, `quota_exceeded`, else what the work throws.
    */
-  run<T>(user: string | undefined, work: () => Promise<T>): Promise<T>;
+  run<T>(user: string | undefined, work: () => Promise<T>, places?: number): Promise<T>;
   /** The same, but does nothing if no place is free. */
   tryRun(user: string | undefined, work: () => Promise<unknown>): Promise<unknown>;
 }
@@ -20,23 +21,25 @@ export function createGate(limit: number): Gate {
   const own = createUserCounts();
   let running = 0;
 
-  function whyFull(user: string | undefined): WinnowError | undefined {
-    if (running >= limit) return new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
-    if (own.of(user) < ofUser) return undefined;
+  function whyFull(user: string | undefined, places = 1): WinnowError | undefined {
+    if (places > 1 && places > (user === undefined ? limit : ofUser))
+      return new WinnowError('quota_exceeded', `${places} requests at once are too many. Send fewer together.`);
+    if (running + places > limit) return new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
+    if (own.of(user) + places <= ofUser) return undefined;
     return new WinnowError('quota_exceeded', `${ofUser} requests of yours are under way. Wait for one of them.`);
   }
 
   const gate: Gate = {
-    async run(user, work) {
-      const refusal = whyFull(user);
+    async run(user, work, places = 1) {
+      const refusal = whyFull(user, places);
       if (refusal) throw refusal;
-      running += 1;
-      own.add(user, 1);
+      running += places;
+      own.add(user, places);
       try {
         return await work();
       } finally {
-        running -= 1;
-        own.add(user, -1);
+        running -= places;
+        own.add(user, -places);
       }
     },
     tryRun: async (user, work) => (whyFull(user) ? undefined : gate.run(user, work)),

@@ -49,7 +49,8 @@ export function addMcpRoute(app: FastifyInstance, { mcp, gate, stop }: McpRouteP
           // Otherwise a keep-alive connection would hold a stopping server open.
           if (stop.isStopping) raw.socket.destroy();
         };
-        await (isQuestion(raw.method, body) ? gate.run(accountOf(caller), answer) : answer());
+        const questions = raw.method === 'POST' ? [body].flat().filter(isQuestion).length : 0;
+        await (questions > 0 ? gate.run(accountOf(caller), answer, questions) : answer());
       },
     });
 }
@@ -111,11 +112,10 @@ const OPERATIONS = {
 } as const satisfies Readonly<Record<string, Operation>>;
 
 /**
- * Only requests take a place: clients may listen for hours, and a cancellation, or an answer that a call waits for, must
- * always get through.
+ * Only requests take a place, and each of a batch takes one: clients may listen for hours, and a cancellation, or an answer
+ * that a call waits for, must always get through.
  */
-function isQuestion(method: string | undefined, body: unknown): boolean {
-  const { id, method: asked } = Object(body);
-  const isAsked = id !== undefined && asked !== undefined && asked !== 'subscriptions/listen';
-  return method === 'POST' && (Array.isArray(body) || isAsked);
+function isQuestion(message: unknown): boolean {
+  const { id, method } = Object(message);
+  return id !== undefined && method !== undefined && method !== 'subscriptions/listen';
 }

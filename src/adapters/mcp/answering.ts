@@ -16,7 +16,7 @@ import type { Router } from '../../agents/router.js';
 import type { PlanRuns } from '../../agents/runs/plan-runs.js';
 import type { McpOffers } from '../../agents/sandbox/executors/offers.js';
 import { readVersion } from '../../core/environment.js';
-import { toWinnowError, type WinnowError } from '../../core/errors.js';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
 import { withRequestSpan } from '../../core/spans.js';
 import { structured, toResult } from './answers.js';
 import { FORWARDED, forwardOffers } from './forward-offers.js';
@@ -155,8 +155,15 @@ export function createAnswering(parts: McpParts, adapt: (tool: OwnTool) => OwnTo
 
 /** In the `_meta` of a call: the client's turn. */
 const TURN_KEY = 'winnow/turn';
+/** A turn is kept for thousands of sessions. */
+const MAX_TURN_CHARACTERS = 128;
 
+/** @throws WinnowError `invalid_request` for a turn that is too long */
 export function turnOf({ _meta }: Asked): string | undefined {
   const turn = _meta?.[TURN_KEY];
-  return typeof turn === 'string' || typeof turn === 'number' ? String(turn) : undefined;
+  if (typeof turn !== 'string' && typeof turn !== 'number') return undefined;
+  const name = String(turn);
+  if (name.length <= MAX_TURN_CHARACTERS) return name;
+  const reason = `_meta["${TURN_KEY}"] has ${name.length} characters. Use at most ${MAX_TURN_CHARACTERS}.`;
+  throw new WinnowError('invalid_request', reason);
 }

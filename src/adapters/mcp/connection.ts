@@ -113,14 +113,14 @@ export function createConnection(
       if (tool) return toClient(await tool.answer(given, { session: id, callTool, ...ask }));
       return toClient(await callTool({ tool: shown.get(name) ?? name, arguments: given }), isPromised.get(name));
     };
-    const about = { isCall: true, turn: turnOf(asked) };
+    const answerAndNotify = async (id: string) => {
+      const result = await answer(id);
+      // The call has been made: a failing notification must not hide its result.
+      await notifyIfChanged(asked).catch(report);
+      return result;
+    };
     try {
-      return await session.run(async (id) => {
-        const result = await answer(id);
-        // The call has been made: a failing notification must not hide its result.
-        await notifyIfChanged(asked).catch(report);
-        return result;
-      }, about);
+      return await session.run(answerAndNotify, { isCall: true, turn: turnOf(asked) });
     } catch (error) {
       logged(error);
       return failed(error);

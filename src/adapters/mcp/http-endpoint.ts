@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { isInitializeRequest } from '@modelcontextprotocol/server';
+import { isInitializeRequest, isJSONRPCRequest } from '@modelcontextprotocol/server';
 import { accountOf, type Caller } from '../../agents/contracts.js';
 import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
 import type { McpParts } from './answering.js';
@@ -111,6 +111,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     response.once('close', () => {
       one.responses -= 1;
       one.listeners -= listens;
+      if (!response.writableFinished) cancelRequests(transport, body);
       if (one.responses === 0 && opened.get(transport.sessionId ?? '') === one)
         one.idle = setTimeout(() => void connection.close(), idleMs).unref();
     });
@@ -168,6 +169,18 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
       await Promise.all([...closing, stateless.close(signal)]);
     },
   };
+}
+
+/** A client that leaves cancels its requests: answers are not kept for its return. */
+function cancelRequests(transport: NodeStreamableHTTPServerTransport, body: unknown): void {
+  for (const message of [body].flat()) {
+    if (!isJSONRPCRequest(message)) continue;
+    const { id } = message;
+    const reason = 'The client has left.';
+    transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+    // Otherwise the transport would keep the id, since a cancelled request has no answer.
+    transport.send({ jsonrpc: '2.0', id, error: { code: CODES.refused, message: reason } }).catch(() => {});
+  }
 }
 
 async function closeWhenIdle(connection: Connection, signal: AbortSignal | undefined): Promise<void> {

@@ -93,6 +93,40 @@ describe('MCP over HTTP', () => {
       expect(answer).toMatch(/notifications\/tools\/list_changed.*\n.*\n.*\n.*"id":2/u);
     });
 
+    it('that leaves cancels its request', async () => {
+      const { url, waiting } = await serve();
+      const { ask, id } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['wait'] });
+      const leaving = new AbortController();
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 77, method: 'tools/call', params: { name: 'wait' } });
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const own = { ...headers, 'mcp-session-id': id, 'x-winnow-user': 'ann' };
+      const call = fetch(url, { method: 'POST', headers: own, body, signal: leaving.signal });
+      await waiting.began;
+      leaving.abort();
+      await call.catch(() => undefined);
+      await waiting.cancelled;
+      expect(await ask('file_list')).toBeDefined();
+    });
+
+    it('takes a place with each request of a batch', async () => {
+      const { url } = await serve({ server: { concurrency: 8 } });
+      const { id } = await join(url, 'ann');
+      const send = async (count: number) => {
+        const requests = Array.from({ length: count }, (_, place) => ({ ...LIST, id: place + 10 }));
+        return (await post(url, requests, { 'mcp-session-id': id, 'x-winnow-user': 'ann' })).status;
+      };
+      expect([await send(2), await send(3)]).toEqual([200, 429]);
+    });
+
+    it('is refused a turn that is long, since a turn is kept', async () => {
+      const { url } = await serve();
+      const { client } = await join(url, 'ann');
+      const call = (turn: string) => client.callTool({ name: 'ask_user', _meta: { 'winnow/turn': turn } });
+      expect(JSON.stringify(await call('x'.repeat(129)))).toContain('has 129 characters. Use at most 128.');
+      expect(JSON.stringify(await call('x'.repeat(128)))).not.toContain('characters');
+    });
+
     it('hears of the end of a turn while it asks nothing', async () => {
       const { url } = await serve({ options: { turnPauseMs: 100 } });
       const { ask, names, changed } = await join(url, 'ann');
