@@ -189,10 +189,9 @@ function keyOf(origin: string, name: string): string {
 /** As JSON, where absent and undefined fields are the same. */
 function definitionOf(tool: Tool): Definition {
   const { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk, metadata } = tool;
+  const { keywords, aliases, examples } = tool;
+  const words = Object.entries({ keywords, aliases, examples }).filter(([, list]) => list.length > 0);
   const seen = { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk };
-  return definitionSchema.parse(
-    JSON.parse(
-      JSON.stringify({ ...seen, annotations: metadata.annotations, http: metadata.http, runs: destinationOf(tool) }),
-    ),
-  );
+  const runs = { annotations: metadata.annotations, http: metadata.http, runs: destinationOf(tool) };
+  return definitionSchema.parse(JSON.parse(JSON.stringify({ ...seen, ...Object.fromEntries(words), ...runs })));
 }

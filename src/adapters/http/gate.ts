@@ -24,7 +24,8 @@ export function createGate(limit: number): Gate {
   function whyFull(user: string | undefined, places = 1): WinnowError | undefined {
     if (places > 1 && places > (user === undefined ? limit : ofUser))
       return new WinnowError('quota_exceeded', `${places} requests at once are too many. Send fewer together.`);
-    if (running + places > limit) return new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
+    if (running + places > limit)
+      return new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
     if (own.of(user) + places <= ofUser) return undefined;
     return new WinnowError('quota_exceeded', `${ofUser} requests of yours are under way. Wait for one of them.`);
   }

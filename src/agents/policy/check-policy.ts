@@ -67,7 +67,7 @@ function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
 
 /** Prose counts as covered for tools with a precondition in the policy. */
 function uncheckedOf({ preconditions }: Policy['settings'], tools: readonly Tool[]): string[] {
-  const covers = preconditions.map(({ match }) => compileToolMatch(match, { byServersName: true }));
+  const covers = preconditions.map(({ match }) => compileToolMatch(match, { byServersWord: true }));
   return tools
     .filter((tool) => !covers.some((isAbout) => isAbout(tool)))
     .flatMap((tool) =>

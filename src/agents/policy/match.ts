@@ -7,6 +7,7 @@ import {
   NO_PATTERN,
   type StepBudget,
 } from '../../core/catalog/schema/safe-pattern.js';
+import { isVouchedFor } from '../../core/catalog/sources/source.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 
@@ -35,7 +36,7 @@ export const matchSchema = z.strictObject({
   tool: globs.describe(
     "Names; * stands for any characters, ? for one. Restrictions also match the name that a tool's own server gives it.",
   ),
-  category: globs,
+  category: globs.describe('To allow a tool of a document of the network, or to lower its risk, name its origin, too.'),
   origin: globs.describe('File, server or folder that the tool comes from.'),
   toolType: list(z.enum(TOOL_TYPES)),
   risk: list(z.enum(RISKS)).describe('The risk of the call with its arguments.'),
@@ -54,16 +55,18 @@ export interface MatchCaller {
 }
 
 /**
- * The part of a match that depends on the tool alone, evaluated once per tool. Servers choose their own names for
- * tools. These match only where they can restrict (`byServersName`), or a server could pick a name that is allowed.
+ * The part of a match that depends on the tool alone, evaluated once per tool. Servers choose their own names for tools, and
+ * documents of the network the category. These match only where they can restrict (`byServersWord`), or where the match
+ * names their origin: a stranger could pick a name or category that is allowed.
  */
-export function compileToolMatch(match: Match, { byServersName = false } = {}): (tool: Tool) => boolean {
+export function compileToolMatch(match: Match, { byServersWord = false } = {}): (tool: Tool) => boolean {
   const name = compileGlobs(match.tool);
   const category = compileGlobs(match.category);
   const origin = compileGlobs(match.origin);
+  const isCategoryOf = (tool: Tool) => byServersWord || match.origin !== undefined || isVouchedFor(tool);
   return (tool) =>
-    (name(tool.name) || (byServersName && name(serversName(tool) ?? tool.name))) &&
-    category(tool.category ?? '') &&
+    (name(tool.name) || (byServersWord && name(serversName(tool) ?? tool.name))) &&
+    category((isCategoryOf(tool) && tool.category) || '') &&
     origin(tool.origin) &&
     (match.toolType?.includes(tool.toolType) ?? true);
 }

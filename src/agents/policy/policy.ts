@@ -116,8 +116,8 @@ export function createPolicy(input: PolicyInput = {}): Policy {
 }
 
 function createToolPolicies(settings: PolicySettings): (tool: Tool) => ToolPolicy {
-  const compiled = <Part extends { match: Match }>(parts: readonly Part[], byServersName: boolean) => {
-    const all = parts.map((part) => ({ part, isAbout: compileToolMatch(part.match, { byServersName }) }));
+  const compiled = <Part extends { match: Match }>(parts: readonly Part[], byServersWord: boolean) => {
+    const all = parts.map((part) => ({ part, isAbout: compileToolMatch(part.match, { byServersWord }) }));
     return (tool: Tool) => all.filter(({ isAbout }) => isAbout(tool)).map(({ part }) => part);
   };
   const opening = settings.rules.filter(({ decision }) => decision !== 'deny');
@@ -198,7 +198,7 @@ export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings)
 
 /** Whether the part matches the tool, for any caller and arguments. */
 export function toolsOf({ match, restricts }: PolicyPart): (tool: Tool) => boolean {
-  return compileToolMatch(match, { byServersName: restricts });
+  return compileToolMatch(match, { byServersWord: restricts });
 }
 
 export function isAbove(risk: Risk, other: Risk): boolean {

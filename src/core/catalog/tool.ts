@@ -118,6 +118,24 @@ export function warning(entry: string, message: string, name?: unknown): EntryIs
   return { level: 'warning', entry, message, ...(typeof name === 'string' ? { name: name.slice(0, 80) } : {}) };
 }
 
+/** Of one source, which may have any number of broken entries. */
+const MOST_ISSUES = 10_000;
+
+/** Keeps the first issues of a source, and counts further warnings. */
+export function collectIssues(origin: string) {
+  const issues: EntryIssue[] = [];
+  let more = 0;
+  return {
+    add(found: readonly EntryIssue[]): void {
+      const room = MOST_ISSUES - issues.length;
+      issues.push(...found.slice(0, room));
+      more += found.slice(room).filter(({ level }) => level === 'warning').length;
+    },
+    all: (): readonly EntryIssue[] =>
+      more === 0 ? issues : [...issues, warning(origin, `${more} further problems are not listed`)],
+  };
+}
+
 export function renderIssue({ entry, name, message }: EntryIssue): string {
   return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
 }

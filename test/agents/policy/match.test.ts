@@ -33,6 +33,17 @@ describe('a match about tools', () => {
   });
 });
 
+describe('the category of a document of the network', () => {
+  const tool = createTool('upload', {}, undefined, { category: 'weather', origin: 'https://api.test/all.json' });
+  const matches = (match: object, options = {}) => compileToolMatch(matchSchema.parse(match), options)(tool);
+
+  it('opens nothing unless its origin is named, too, and restricts all the same', () => {
+    expect(matches({ category: 'weather' })).toBe(false);
+    expect(matches({ category: 'weather', origin: 'https://api.test/*' })).toBe(true);
+    expect(matches({ category: 'weather' }, { byServersWord: true })).toBe(true);
+  });
+});
+
 describe('a glob', () => {
   const character = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
   const printable = fc.string({ unit: character });

@@ -171,6 +171,7 @@ function readContent(answer: object): McpContent {
 
 /** Limit of input rounds for servers of protocol 2026-07-28. */
 const MOST_ROUNDS = 10;
+const MOST_QUESTIONS = 20;
 /** Pause before the next call where a server requests no input. */
 const ROUND_PAUSE_MS = 250;
 
@@ -183,7 +184,10 @@ async function answerAll(
   signal: AbortSignal,
 ): Promise<Answers> {
   const inputResponses: Record<string, ElicitResult> = {};
-  for (const [key, { method, params }] of Object.entries(inputRequests)) {
+  const questions = Object.entries(inputRequests);
+  if (questions.length > MOST_QUESTIONS)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks ${questions.length} questions at once`);
+  for (const [key, { method, params }] of questions) {
     if (method !== 'elicitation/create')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks its client for ${method}`);
     inputResponses[key] = await ask(params, signal);

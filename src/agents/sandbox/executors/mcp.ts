@@ -154,8 +154,14 @@ function readMcpTarget(tool: Tool): McpTarget | undefined {
 
 // The result of an MCP tool: its original blocks for display, and one value for models and plans.
 
+/** To check a block takes 20 µs. */
+const MOST_BLOCKS = 1_000;
+
 /** The value: structured content, else the text (parsed if a JSON object or list), else the blocks without data. */
 export function readMcpContent(answer: McpContent): Executed {
+  const { length } = answer.content;
+  if (length > MOST_BLOCKS)
+    return fail('tool_failed', `The answer has ${length} blocks. At most ${MOST_BLOCKS} are read.`);
   const content = answer.content.map(readBlock);
   const texts = content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
   const meta = answer._meta && { meta: answer._meta };

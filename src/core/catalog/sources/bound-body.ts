@@ -3,6 +3,7 @@
  * that nobody asked for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { withoutUrlKeys } from '../../secret-forms.js';
 
 /** Enough for a picture of 5 MiB as base64; 10 MiB take half a second to parse and check. */
 const MOST_BODY_BYTES = 6 * 2 ** 20;
@@ -92,19 +93,33 @@ export async function fetchBounded(url: string | URL, init: RequestInit, bounds?
   return boundBody(await (undici.fetch as typeof fetch)(url, init), bounds);
 }
 
+/** The largest public OpenAPI documents have about 12 MB. */
+const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
+
+/** The text of a document. A redirect is an error, since it may lead to a server that nobody trusts. */
+export async function fetchDocument(url: string, signal: AbortSignal): Promise<string> {
+  const bounds = { maxBytes: MOST_DOCUMENT_BYTES, maxValues: Number.POSITIVE_INFINITY };
+  const response = await fetchBounded(url, { signal, redirect: 'manual' }, bounds);
+  const location = response.headers.get('location');
+  if (location !== null) throw new Error(`it redirects to ${withoutUrlKeys(location)}; if you trust it, name that URL`);
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  return response.text();
+}
+
 export function boundBody(response: Response, bounds: BodyBounds = {}): Response {
   const { maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES, flow, onCutStream } = bounds;
   const { body, status, statusText, headers } = response;
   if (!body) return response;
   const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
-  const count = createCounter(isStream);
+  const count = createCounter(isStream ? 'event' : 'one');
   const countFlow = flow?.openStream();
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller) {
-      const { bytes, values, messages } = count(chunk);
-      const flood = countFlow?.(messages, chunk.length);
-      if (flood === undefined && bytes <= maxBytes && values <= maxValues) {
-        const part = isStream && messages > 0 ? PART_BYTES : chunk.length;
+      const counted = count(chunk);
+      const flood = countFlow?.(counted.messages, chunk.length);
+      const excess = flood ?? excessOf(counted, { maxBytes, maxValues });
+      if (excess === undefined) {
+        const part = isStream && counted.messages > 0 ? PART_BYTES : chunk.length;
         for (let at = 0; at < chunk.length; at += part) {
           controller.enqueue(chunk.subarray(at, at + part));
           // A socket that always has more would be read 32 times before anybody else has a turn.
@@ -112,8 +127,7 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
         }
         return;
       }
-      const most = bytes > maxBytes ? `${maxBytes} bytes` : `${maxValues} values`;
-      controller.error(new Error(flood === undefined ? `its answer has more than ${most}` : `it ${flood}`));
+      controller.error(new Error(`it ${excess}`));
       if (isStream || flood !== undefined) onCutStream?.(flood);
     },
   });
@@ -121,15 +135,24 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
 }
 
 interface Counted {
-  /** Of the largest event that has a part in the chunk, or of the whole body. */
+  /** Of the largest message that has a part in the chunk. */
   readonly bytes: number;
   readonly values: number;
-  /** Events that end in the chunk: comments alone are one, too. Of a JSON list, which is a batch of messages, its commas. */
+  /** Those that end in the chunk: comments alone are one, too. Of a JSON list, which is a batch of messages, its commas. */
   readonly messages: number;
 }
 
-/** An event ends with an empty line, which may be split between two chunks. */
-function createCounter(isStream: boolean): (chunk: Uint8Array) => Counted {
+/** What is too much of one message, for `it …`. Default: the bounds of answers. */
+export function excessOf(
+  { bytes, values }: Counted,
+  { maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES }: BodyBounds = {},
+): string | undefined {
+  if (bytes > maxBytes) return `sent an answer of more than ${maxBytes} bytes`;
+  return values > maxValues ? `sent an answer of more than ${maxValues} values` : undefined;
+}
+
+/** @param each message is the whole text, a line, or an event, whose empty line may be split between two chunks */
+export function createCounter(each: 'one' | 'line' | 'event'): (chunk: Uint8Array) => Counted {
   let bytes = 0;
   let commas = 0;
   let opened = 0;
@@ -146,13 +169,13 @@ function createCounter(isStream: boolean): (chunk: Uint8Array) => Counted {
       bytes += 1;
       if (byte === COMMA) {
         commas += 1;
-        if (!isStream && start === LIST) most.messages += 1;
+        if (each === 'one' && start === LIST) most.messages += 1;
       } else if (byte === LIST || byte === OBJECT) {
         opened += 1;
         start ||= byte;
       }
       const endsLine = byte === CR || (byte === LF && before !== CR);
-      if (isStream && endsLine && isLineEmpty) {
+      if (endsLine && (each === 'line' || (each === 'event' && isLineEmpty))) {
         note();
         most.messages += 1;
         bytes = 0;

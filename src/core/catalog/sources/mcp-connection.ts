@@ -32,6 +32,7 @@ import { reasonOf } from './source.js';
 /** A longer list counts as endless and is an error. */
 const MAX_PAGES = 1000;
 const MAX_LIST_CHARACTERS = 2 ** 25;
+const MAX_LIST_ITEMS = 20_000;
 const MAX_BODY_CHARACTERS = 200;
 /** The SDK requires a time-out for each request; here signals limit them instead. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -78,6 +79,7 @@ export async function readPages(readPage: (params: { cursor?: string }) => Promi
     const { items, nextCursor } = await readPage(cursor === undefined ? {} : { cursor });
     for (const item of items) all.push(item);
     characters += JSON.stringify(items).length + (nextCursor?.length ?? 0);
+    if (all.length > MAX_LIST_ITEMS) throw new EndlessList(`its list has more than ${MAX_LIST_ITEMS} entries`);
     if (characters > MAX_LIST_CHARACTERS)
       throw new EndlessList(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
     cursor = nextCursor ?? undefined;

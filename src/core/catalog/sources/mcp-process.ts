@@ -1,11 +1,13 @@
 /** A transport to an MCP server that is a process: its output is bounded, and the end of its stderr is kept. */
 import type { Readable } from 'node:stream';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Flow } from './bound-body.js';
+import { createCounter, excessOf, type Flow } from './bound-body.js';
 import { type McpServer, maskOf } from './mcp-server.js';
 
 const MAX_STDERR_CHARACTERS = 500;
-const LF = 0x0a;
+/** What is read of stderr before a pause: the rest waits in the process, which slows nobody else down. */
+const STDERR_BYTES = 2 ** 20;
+const STDERR_PAUSE_MS = 250;
 
 /** Given exactly its own class, the SDK probes the revision with a second process; servers lock files and ports. */
 export class ProcessTransport extends StdioClientTransport {
@@ -34,9 +36,11 @@ export function createProcess({ command, args = [], env, cwd }: ProcessServer): 
 
 /** A line is a message; the SDK skips those that are none. */
 export function boundOutput(transport: ProcessTransport, flow: Flow, cut: (flood: string) => void): void {
-  const count = flow.openStream();
+  const count = createCounter('line');
+  const countFlow = flow.openStream();
   transport.onChunk = (chunk, stdout) => {
-    const flood = count(linesIn(chunk), chunk.length);
+    const counted = count(chunk);
+    const flood = countFlow(counted.messages, chunk.length) ?? excessOf(counted);
     if (flood !== undefined) {
       // The process may take seconds to end, and must not be heard meanwhile.
       stdout.destroy();
@@ -48,17 +52,17 @@ export function boundOutput(transport: ProcessTransport, flow: Flow, cut: (flood
   };
 }
 
-function linesIn(chunk: Uint8Array): number {
-  let count = 0;
-  for (const byte of chunk) if (byte === LF) count += 1;
-  return count;
-}
-
 export function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
   const mask = maskOf(server);
   let words = '';
-  stderr?.on('data', (chunk) => {
+  let left = STDERR_BYTES;
+  stderr?.on('data', function read(this: Readable, chunk: Buffer) {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
+    left -= chunk.length;
+    if (left > 0) return;
+    left = STDERR_BYTES;
+    this.pause();
+    setTimeout(() => this.resume(), STDERR_PAUSE_MS).unref();
   });
   return () => mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
 }

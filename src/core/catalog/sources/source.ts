@@ -8,8 +8,16 @@ import { withoutUrlKeys } from '../../secret-forms.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
-import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
-import { fetchBounded } from './bound-body.js';
+import {
+  collectIssues,
+  type EntryIssue,
+  type JsonSchema,
+  parseTool,
+  type Tool,
+  type ToolEntry,
+  warning,
+} from '../tool.js';
+import { fetchDocument } from './bound-body.js';
 import type { McpServer, ServerTokens, UserServer } from './mcp-server.js';
 import { parseYaml } from './yaml.js';
 
@@ -85,12 +93,14 @@ export function parseReading(reading: SourceReading): ParsedReading {
 /** One entry per step, so that callers can pause between entries. */
 export function* parseInSteps({ entries, ...reading }: SourceReading): Generator<void, ParsedReading, void> {
   const { origin } = reading;
-  const restrict = isUrl(origin) ? asStrangers : (entry: unknown) => entry;
-  const issues: EntryIssue[] = [...(reading.issues ?? [])];
+  const isStranger = isUrl(origin);
+  const restrict = isStranger ? asStrangers : (entry: unknown) => entry;
+  const { add, all } = collectIssues(origin);
+  add(reading.issues ?? []);
   const parseEntry = (entry: unknown, index: number): PlacedTool[] => {
     const place = `${origin}[${index}]`;
     const leaveOut = (message: string) => {
-      issues.push({ ...warning(place, message, Object(entry).name), isLeftOut: true });
+      add([{ ...warning(place, message, Object(entry).name), isLeftOut: true }]);
       return [];
     };
     const broken = findJsonProblem(entry);
@@ -99,7 +109,7 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
       origin,
       index,
     });
-    issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
+    add(parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { outputSchema, ...tool } = parsed.tool;
     const size = tooLarge('inputSchema', tool.inputSchema);
@@ -107,7 +117,7 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
     // A tool works without it, and result schemas of APIs often include most of the API's types.
     const problem = outputSchema && tooLarge('outputSchema', outputSchema);
     if (problem === undefined) return [{ tool: parsed.tool, place }];
-    issues.push(warning(place, `${problem}; the tool is taken without it`, tool.name));
+    add([warning(place, `${problem}; the tool is taken without it`, tool.name)]);
     return [{ tool, place }];
   };
   const tools: PlacedTool[] = [];
@@ -115,22 +125,24 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
     tools.push(...parseEntry(entry, index));
     yield;
   }
-  const rules = (reading.rules ?? []).flatMap((rule, index) => {
+  if (isStranger && reading.rules?.length)
+    add([warning(`${origin} rules`, 'left out: rules count in files of your own alone')]);
+  const rules = (isStranger ? [] : (reading.rules ?? [])).flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
     if (parsed.ok) return [parsed.value];
-    issues.push(...parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
+    add(parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
     return [];
   });
-  return { ...reading, tools, rules, issues };
+  return { ...reading, tools, rules, issues: all() };
 }
 
 /**
  * An entry of a remote document, which may change at any time: it has high risk, as tools of MCP servers do, and can set
- * neither its origin, nor its scope, nor the server that runs it.
+ * neither its origin, nor its scope, nor the server that runs it, nor bring other tools along.
  */
 function asStrangers(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
-  const { origin: _, server, scope, alwaysLoad, mcp, metadata, ...rest } = entry;
+  const { origin: _, server, scope, alwaysLoad, relatedTools, mcp, metadata, ...rest } = entry;
   const { mcp: alsoMcp, ...others } = isObject(metadata) ? metadata : {};
   return { ...rest, risk: 'high', metadata: others };
 }
@@ -173,7 +185,7 @@ export const OWN_PREFIX = 'my__';
 
 /**
  * All tools except those whose name is reserved or taken. Duplicates of an operator are kept for `createCatalog` to refuse;
- * duplicates of a server, which may offer any name, are left out.
+ * duplicates of a server or of a document of the network, which may offer any name, are left out.
  */
 export function withoutTaken(readings: readonly ParsedReading[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
   const issues: EntryIssue[] = [];
@@ -182,14 +194,15 @@ export function withoutTaken(readings: readonly ParsedReading[]): { placed: Plac
     return [];
   };
   const isSystem = ({ tool }: PlacedTool) => tool.scope === 'system';
-  const written = readings.filter(({ server }) => server === undefined).flatMap(({ tools }) => tools);
+  const isOperators = ({ server, origin }: ParsedReading) => server === undefined && !isUrl(origin);
+  const written = readings.filter(isOperators).flatMap(({ tools }) => tools);
   const taken = new Map(written.map(({ tool, place }) => [tool.name, place]));
-  const placed = readings.flatMap(({ tools, server }) =>
-    tools.flatMap((one) => {
+  const placed = readings.flatMap((reading) =>
+    reading.tools.flatMap((one) => {
       const { name } = one.tool;
       if (isSystem(one) && name.startsWith(OWN_PREFIX))
         return leaveOut(one, `names of users' own tools begin with ${OWN_PREFIX}; rename the tool, or its server`);
-      if (server === undefined) return [one];
+      if (isOperators(reading)) return [one];
       const other = taken.get(name);
       if (other !== undefined) return leaveOut(one, `${other} has a tool of this name`);
       taken.set(name, one.place);
@@ -241,7 +254,7 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const text = isUrl(location)
-      ? await fetchText(location, AbortSignal.any(signal ? [timeout, signal] : [timeout]))
+      ? await fetchDocument(location, AbortSignal.any(signal ? [timeout, signal] : [timeout]))
       : await readFile(location, { encoding: 'utf8', signal });
     return text.replace(/^\uFEFF/, '');
   } catch (error) {
@@ -251,16 +264,6 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
     const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `can't be fetched (${reasonOf(error)})`;
     throw sourceFailed(location, `${what}. Check the URL and that its server runs`, error);
   }
-}
-
-/** The largest public OpenAPI documents have about 12 MB. */
-const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
-
-async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  const bounds = { maxBytes: MOST_DOCUMENT_BYTES, maxValues: Number.POSITIVE_INFINITY };
-  const response = await fetchBounded(url, { signal }, bounds);
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return response.text();
 }
 
 /**

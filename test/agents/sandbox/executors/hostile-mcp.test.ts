@@ -1,6 +1,8 @@
 /** Servers of strangers over HTTP that answer without end, or with more than anybody needs. */
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
@@ -8,6 +10,7 @@ import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-ses
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { boundBody, createFlow } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
+import { listenTo } from '../../../../src/core/catalog/sources/mcp-process.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import { createTool } from '../../../support/create-tool.js';
 
@@ -258,6 +261,28 @@ describe('a server that sends without end what nobody asked for', () => {
     },
   );
 
+  it('values in one line over stdio, is left, and the search says why', async () => {
+    const { call, whyDown, close } = sandboxOf(
+      processServer('await write(\'{"jsonrpc":"2.0","result":{"content":[\' + \'{},\'.repeat(200_000));'),
+    );
+    const why = 'it sent an answer of more than 100000 values';
+    expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(why) });
+    expect(whyDown()).toContain(why);
+    await close();
+  });
+
+  it('words on stderr, is read with pauses, so that it waits and others do not', async () => {
+    const stderr = new PassThrough({ highWaterMark: 2 ** 22 });
+    const lastWords = listenTo(Object({ stderr }), { command: 'x' });
+    const resumed = once(stderr, 'resume');
+    const paused = once(stderr, 'pause').then(() => once(stderr, 'resume'));
+    await resumed;
+    stderr.write('x'.repeat(2 ** 20));
+    stderr.write('the end');
+    await paused;
+    await vi.waitFor(() => expect(lastWords()).toMatch(/xthe end$/u));
+  });
+
   it('while it is asked for its tools, has no tools, and the search says why', async () => {
     const servers = {
       bad: await serve({ 'tools/list': endless('text/event-stream', '', FLOODS.comments) }),
@@ -309,12 +334,15 @@ it('a server that names many encodings and goes away ends nothing but its own an
 
 it.each<[string, (page: number) => object]>([
   ['pages', (page) => ({ tools: [{ name: 'a', description: 'x'.repeat(5_000_000) }], nextCursor: String(page) })],
+  ['entries', (page) => ({ tools: Array(11_000).fill({}), nextCursor: String(page) })],
   ['names of pages', (page) => ({ tools: [], nextCursor: 'x'.repeat(5_000_000) + page })],
 ])('a server whose %s together are too many is left', async (_, pageOf) => {
   let pages = 0;
   const servers = { bad: await serve({ 'tools/list': (response, id) => answer(response, id, pageOf(++pages)) }) };
   const [read] = await readMcpServers({ servers, failures: [] }, 'mcp', context);
-  expect(read).toMatchObject({ error: { message: expect.stringContaining('characters') } });
+  expect(read).toMatchObject({
+    error: { message: expect.stringMatching(/its list has more than \d+ (?:characters|entries)/u) },
+  });
   expect(pages).toBeLessThan(10);
 });
 

@@ -89,6 +89,18 @@ describe.each(Object.entries(SERVERS))('a server of %s', (_, { script, wire, rev
     });
   });
 
+  it('that asks more than anybody answers is refused, and nobody is asked', async () => {
+    let asked = 0;
+    const onQuestion: AskPerson = async () => {
+      asked += 1;
+      return { action: 'decline' };
+    };
+    if (revision < '2026') return;
+    const reason = expect.stringContaining('it asks 21 questions at once');
+    expect(await call('ask_much', {}, { onQuestion })).toMatchObject({ ok: false, reason });
+    expect(asked).toBe(0);
+  });
+
   it('is decided on again each time it is sent, and may have run where it is refused after an answer', async () => {
     let times = 0;
     const findRefusal = async () => {

@@ -41,6 +41,11 @@ function createToolServer() {
     const { kind: _, ...answer } = inputResponse(mcpReq.inputResponses, 'form');
     if (params.name === 'ask' && answer.action === undefined)
       return inputRequired({ inputRequests: { form: inputRequired.elicit(params.arguments) } });
+    if (params.name === 'ask_much') {
+      const names = Array.from({ length: 21 }, (_, place) => `form${place}`);
+      const form = inputRequired.elicit({ message: 'x', requestedSchema: { type: 'object', properties: {} } });
+      return inputRequired({ inputRequests: Object.fromEntries(names.map((name) => [name, form])) });
+    }
     return tools[params.name](params.arguments, {
       ...{ notify, log, signal, token: _meta?.progressToken },
       ask: () => answer,

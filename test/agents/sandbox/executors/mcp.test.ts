@@ -198,6 +198,11 @@ describe('a tool of an MCP server', () => {
     expect(JSON.stringify(blocks.ok && blocks.output)).not.toMatch(/iVBOR|UklG|UEsD/u);
     expect(await call('error_picture')).toMatchObject({ code: 'tool_failed', content: MIXED.slice(0, 2) });
     const strange = { type: 'hologram', data: 'AAAA' };
+    const many = { content: Array(1_001).fill(MIXED[0]), isError: false };
+    expect(readMcpContent(many)).toMatchObject({
+      ok: false,
+      reason: 'The answer has 1001 blocks. At most 1000 are read.',
+    });
     expect(readMcpContent({ content: [strange, MIXED[0]], isError: false })).toMatchObject({
       content: [{ type: 'text', text: expect.stringContaining('"hologram"') }, MIXED[0]],
     });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import { detectSource, readSource } from '../../../../src/core/catalog/sources/formats.js';
 import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
 
@@ -68,6 +69,17 @@ describe('the kind of a source', () => {
     await once(server, 'listening');
     const path = `http://127.0.0.1:${Object(server.address()).port}/all.yaml?key=1`;
     expect(await detectSource(path)).toEqual({ kind, path });
+    server.close();
+  });
+
+  it('is not looked for where its URL redirects to, which a message names', async () => {
+    const server = createServer((_, response) => response.writeHead(302, { location: 'https://other.test/a' }).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${Object(server.address()).port}/all.json`;
+    await expect(loadCatalog({ sources: [`json:${url}`] })).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('it redirects to https://other.test/a; if you trust it, name that URL'),
+    });
     server.close();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findJsonProblem } from '../../../../src/core/catalog/schema/json.js';
-import { parseReading } from '../../../../src/core/catalog/sources/source.js';
+import { parseReading, withoutTaken } from '../../../../src/core/catalog/sources/source.js';
 
 describe('a schema', () => {
   it.each([
@@ -89,12 +89,19 @@ it('an entry of bottomless nesting is left out alone, with its place and name', 
   );
 });
 
+it('a source with any number of broken entries has so many issues at most, and the number of the others', () => {
+  const { issues } = parseReading({ origin: 'o', entries: Array(10_003).fill({}) });
+  expect(issues).toHaveLength(10_001);
+  expect(issues.at(-1)).toMatchObject({ entry: 'o', message: '3 further problems are not listed' });
+});
+
 describe('an entry of a document of the network', () => {
   const entry = {
     name: 'read_file',
     toolType: 'builtin',
     risk: 'low',
     alwaysLoad: true,
+    relatedTools: ['delete_all'],
     annotations: { readOnlyHint: true },
     origin: 'tools.json',
     server: 'files',
@@ -110,9 +117,30 @@ describe('an entry of a document of the network', () => {
       origin: 'https://tools.test/all.json',
       scope: 'system',
       alwaysLoad: false,
+      relatedTools: [],
       metadata: { http: { method: 'GET' } },
     });
     expect(read('https://tools.test/all.json')?.metadata).not.toHaveProperty('mcp');
+  });
+
+  it('has no rules, of which a warning tells', () => {
+    const rules = [{ name: 'first', when: { message: '.' }, include: ['read_file'] }];
+    const read = (origin: string) => parseReading({ origin, entries: [entry], rules });
+    expect(read('/srv/all.json').rules).toHaveLength(1);
+    const { rules: none, issues } = read('https://tools.test/all.json');
+    expect([none, issues.map(({ message }) => message)]).toEqual([
+      [],
+      ['left out: rules count in files of your own alone'],
+    ]);
+  });
+
+  it('can not take the name of a tool of the operator', () => {
+    const readings = ['https://tools.test/all.json', '/srv/all.json'].map((origin) =>
+      parseReading({ origin, entries: [{ name: 'read_file' }] }),
+    );
+    const { placed, issues } = withoutTaken(readings);
+    expect(placed.map(({ place }) => place)).toEqual(['/srv/all.json[0]']);
+    expect(issues).toMatchObject([{ entry: 'https://tools.test/all.json[0]', isLeftOut: true }]);
   });
 
   it('is the word of its author in a file of the operator', () => {

@@ -40,9 +40,7 @@ export async function buildRequest(target: HttpTarget, server: URL, input: Argum
   const issues: string[] = [];
   const at = (where: ArgumentTarget['in']) => given.filter(({ place }) => place.in === where);
   const path = fillPath(target.path, at('path'), issues);
-  const query = at('query').flatMap(({ argument, value, place }) =>
-    value === null ? [] : serializeQuery(place, place.name ?? argument, value),
-  );
+  const query = writeQuery(at('query'), { target, server }, issues);
   const body = await buildBody(target.contentType, at('body'), issues);
   const headers = { ...readHeaders(at('header'), issues), ...readCookies(at('cookie')), ...body?.headers };
   if (issues.length > 0) return { ok: false, issues };
@@ -69,6 +67,27 @@ function fillPath(template: string, given: readonly GivenArgument[], issues: str
     return filled;
   });
   return segments.join('/');
+}
+
+/** An object writes its fields as parameters, which must not be those of others: rules see only its own argument. */
+function writeQuery(
+  given: readonly GivenArgument[],
+  { target, server }: { target: HttpTarget; server: URL },
+  issues: string[],
+): string[] {
+  const credentials = (target.security ?? []).flat().filter((one) => one.in === 'query');
+  const others = new Set([...server.searchParams.keys(), ...credentials.map(({ name }) => name)]);
+  for (const [argument, place] of Object.entries(target.parameters))
+    if (place.in === 'query') others.add(place.name ?? argument);
+  return given.flatMap(({ argument, value, place }) => {
+    if (value === null) return [];
+    const own = place.name ?? argument;
+    const written = serializeQuery(place, own, value);
+    const names = written.map((pair) => decodeURIComponent(pair.split('=', 1)[0] ?? ''));
+    const taken = names.find((name) => name !== own && others.has(name));
+    if (taken !== undefined) issues.push(`${argument}: must not hold "${taken}", which is a parameter of its own`);
+    return written;
+  });
 }
 
 function readHeaders(given: readonly GivenArgument[], issues: string[]): Record<string, string> {

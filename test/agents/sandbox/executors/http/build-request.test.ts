@@ -81,6 +81,25 @@ describe('the parameters of a request', () => {
     else expect(built).toEqual(['id: must not be empty, "." or ".." in a path']);
   });
 
+  it.each([
+    ['another parameter', { all: true }, 'all'],
+    ['what the base URL fixes', { tenant: 2 }, 'tenant'],
+    ['a credential', { key: 'x' }, 'key'],
+    ['another parameter, in the form of a field of it', { 'filter[a]': 'x' }, 'filter[a]'],
+  ])('can not write %s from within an object', async (_, value, name) => {
+    const query = { in: 'query' as const };
+    const deep = { ...query, name: 'filter', style: 'deepObject' };
+    const parameters = { scope: query, 'filter[a]': query, all: query, any: query, filter: deep };
+    const security = [[{ scheme: 'k', in: 'query' as const, name: 'key' }]];
+    const server = new URL('https://api.test/v1/?tenant=1');
+    const refused = [`any: must not hold "${name}", which is a parameter of its own`];
+    expect(await build({ parameters, security }, { scope: 'mine', any: value }, server)).toEqual(refused);
+    expect(await build({ parameters }, { filter: { a: 'x' } })).toEqual([
+      'filter: must not hold "filter[a]", which is a parameter of its own',
+    ]);
+    expect(await build({ parameters }, { any: { any: 1, other: 2 } })).toMatchObject({ url: '/x?any=1&other=2' });
+  });
+
   it('never change host, port or the form of the path, whatever they are', async () => {
     const parameters = { id: { in: 'path' as const, name: 'id' }, q: { in: 'query' as const, name: 'q' } };
     await fc.assert(
