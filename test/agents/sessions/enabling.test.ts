@@ -368,12 +368,14 @@ const NO_LISTS = { rules: [{ name: 'no lists', match: { tool: 'file_list' }, dec
 const alwaysOn = (user: string) => (user === 'ann' ? ['file_list', 'deploy'] : []);
 
 describe('what was approved as always on', () => {
-  it('is there for its user alone', async () => {
+  it('is there for its user alone, and is not switched off', async () => {
     const { router } = await setUp({ alwaysOn });
     const enabledFor = async (user: string) =>
       (await router.createSession({ user })).enabled.map(({ name, via }) => `${name} ${via}`);
     expect(await enabledFor('ann')).toEqual(['ask_user always', 'file_list learnt', 'deploy learnt']);
     expect(await enabledFor('bob')).toEqual(['ask_user always']);
+    const { id } = await router.createSession({ user: 'ann' });
+    expect((await router.disable(id, { names: ['file_list'] })).rejected).toMatchObject([{ code: 'always_on' }]);
   });
 
   it('is hidden where the policy denies it, refused above the ceiling, and approved where its risk is high', async () => {
