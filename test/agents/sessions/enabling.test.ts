@@ -66,6 +66,7 @@ describe('tool_enable', () => {
       },
     });
     const output = await enable(['lsp_open', 'nothing', 'diary', 'code_run', 'deploy', 'broken', 'lsp_open']);
+    expect(output.enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 3 }]);
     expect(output.rejected.map(({ name, code }) => `${name} ${code}`)).toEqual([
       'nothing unknown_tool',
       'diary unknown_tool',
