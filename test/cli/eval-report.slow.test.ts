@@ -1,20 +1,14 @@
 /** The page that `winnow eval` itself writes, in a real browser: what it shows is what the run counted. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ReportBrowser, startReportBrowser } from '../eval/report/open-report.js';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startReportBrowser } from '../eval/report/open-report.js';
 import { shownIds } from '../eval/report/shown-cases.js';
-import { CHROMIUM } from '../support/browser.js';
+import { describeInBrowser } from '../support/in-browser.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail, refusal } from '../support/server-behaviours.js';
 import { cases, type EvalSetup, setUpEval, tools } from './eval-setup.js';
 import { runEval } from './run-eval.js';
-
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 
 const ALL = cases.flatMap(({ expectedTools }) => expectedTools);
 /** Two tools are handed on as they are: of c6 and c7, which see one, selection is skipped. Nothing fits c7. */
@@ -32,13 +26,8 @@ const WRONG: Record<number, Behaviour[]> = {
   3: [refusal(), refusal()],
 };
 
-inBrowser(`the page that eval writes${skipped}`, () => {
-  let browser: ReportBrowser;
+describeInBrowser('the page that eval writes', startReportBrowser, (browser) => {
   let setup: EvalSetup;
-  beforeAll(async () => {
-    browser = await startReportBrowser();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     setup = await setUpEval();
     process.env.WINNOW_CACHE = join(setup.folder, 'cache');
@@ -61,7 +50,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
     };
     const { exitCode, error } = await runEval(setup.words([...SETTINGS, '--only', 'select']));
     expect([exitCode, error]).toEqual([0, undefined]);
-    const { page, noise } = await browser.open(join(setup.out, 'report.html'));
+    const { page, noise } = await browser().open(join(setup.out, 'report.html'));
     expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
     expect(await page.locator('h2').first().textContent()).toBe('2 of 8 results failed');
     const verdicts = await page.locator('[data-verdict]').allTextContents();
