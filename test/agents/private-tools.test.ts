@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/agents/private-tools.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import type { Documents } from '../../src/agents/store/sql/keyed-records.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import type { EntryIssue } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
-import { holdFirstList } from '../support/hold-first-list.js';
 
 const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
@@ -26,9 +24,8 @@ describe('private tools', () => {
   const together = async (base = createCatalog([createTool('read')])) => {
     const { privateTools: store } = await openStore();
     const issues: EntryIssue[] = [];
-    const make = (more: { store?: Documents } = {}) =>
-      createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
-    return { store, issues, make, tools: make(), other: make() };
+    const make = () => createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue) });
+    return { store, issues, tools: make(), other: make() };
   };
 
   it("are their user's alone, whatever the entry says", async () => {
@@ -111,17 +108,6 @@ describe('private tools', () => {
     const before = other.catalog();
     await other.refresh();
     expect(other.catalog()).toBe(before);
-  });
-
-  it('are not taken away again by a reading that was begun before they were added', async () => {
-    const { store, make } = await together();
-    const { held, release } = holdFirstList(store);
-    const slow = make({ store: held });
-    const early = slow.refresh();
-    await slow.add('ann', skill('letter'));
-    release();
-    await early;
-    expect(namesFor(slow.catalog(), 'ann')).toEqual(['read', 'my__letter']);
   });
 
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {

@@ -82,6 +82,19 @@ async function runJson(...words: string[]) {
   return JSON.parse(stdout);
 }
 
+const withTools = () => ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+
+/** The plan as ann runs it, on a store of its own: its second step waits for an approval. */
+async function pause(name: string, ...more: string[]) {
+  const store = ['--store', at(`${name}.db`)];
+  const plan = [...store, ...withTools()];
+  const { id, steps } = await runJson('run', at('plan.json'), ...plan, '--user', 'ann', ...more);
+  const approval = String(steps.s2.approval);
+  const decide = (verb: string, ...more: string[]) =>
+    run('approvals', verb, approval, ...store, ...(more.includes('--by') ? more : ['--by', 'bob', ...more]));
+  return { store, plan, id, approval, decide };
+}
+
 describe('a plan that needs an approval', () => {
   it('pauses, is granted by somebody else, goes on, and all of it can be looked at', async () => {
     const store = ['--store', at('life.db')];
@@ -132,7 +145,7 @@ describe('a plan that needs an approval', () => {
 
   it('shows where its arguments come from, in the run and to whoever approves', async () => {
     const store = ['--store', at('told.db')];
-    const tools = ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+    const tools = withTools();
     const [list, remove] = PLAN.steps;
     const given = { path: '${s1.path}', key: 's3cret', note: 'left\u202eright' };
     const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
@@ -149,75 +162,55 @@ describe('a plan that needs an approval', () => {
   });
 
   it('is refused', async () => {
-    const store = ['--store', at('refused.db')];
-    const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
-    const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
-    const { approval } = paused.steps.s2;
-    await run('approvals', 'refuse', approval, ...store, '--by', 'bob', '--reason', 'we need it');
-    const text = await run('run', '--resume', paused.id, ...plan);
+    const { plan, id, decide } = await pause('refused');
+    await decide('refuse', '--reason', 'we need it');
+    const text = await run('run', '--resume', id, ...plan);
     expect(text).toContain('It was refused: we need it');
     expect([text, exitCode]).toEqual([expect.stringMatching(/: failed\n$/u), 5]);
   });
-});
 
-describe('winnow approvals', () => {
   it('shows the reason of the gate as that of the question where the one who decided gave none', async () => {
-    const store = ['--store', at('silent.db')];
-    const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
-    const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
-    const { approval } = paused.steps.s2;
-    const text = await run('approvals', 'grant', approval, ...store, '--by', 'bob');
+    const { store, plan, id, approval, decide } = await pause('silent');
+    const text = await decide('grant');
     expect(text).toContain(`${approval}  granted by bob\n`);
     expect(text).toContain('  asked by ann\n  reason: file_delete has high risk.\n');
     expect(await run('approvals', 'list', ...store)).toBe(text);
-    expect(await run('run', '--resume', paused.id, ...plan)).not.toContain('Next');
+    expect(await run('run', '--resume', id, ...plan)).not.toContain('Next');
+  });
+
+  it('goes on with other arguments that were granted, which whoever looks at it sees', async () => {
+    const { store, plan, id, decide } = await pause('edited');
+    const grant = (given: string) => decide('grant', '--arguments', given, '--catalog', at('tools.json'));
+    await expect(grant('[]')).rejects.toThrow('--arguments: ');
+    expect([await grant('{}'), exitCode]).toEqual([expect.stringMatching(/^invalid_arguments: .*path/u), 2]);
+    const granted = await grant('{"path": "new.txt"}');
+    expect(granted).toContain(
+      '  file_delete {"path":"old.txt"}\n  bob granted other arguments than asked for\n    path: "old.txt" -> "new.txt"\n',
+    );
+    expect(await run('approvals', 'list', ...store)).toBe(granted);
+    const done = await runJson('run', '--resume', id, ...plan, '--user', 'ann');
+    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted new.txt for ann' } } });
   });
 });
 
 it('winnow approvals takes the decision of the asker where the policy lets their own person decide', async () => {
   await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
-  const given = ['--store', at('self.db'), '--set', `policy=${at('self.yaml')}`];
-  const tools = ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
-  const paused = await runJson('run', at('plan.json'), ...given, ...tools, '--user', 'ann');
-  const { approval } = paused.steps.s2;
-  const text = await run('approvals', 'grant', approval, ...given, '--by', 'ann');
-  expect(text).toContain(`${approval}  granted by ann\n`);
+  const policy = ['--set', `policy=${at('self.yaml')}`];
+  const { approval, decide } = await pause('self', ...policy);
+  expect(await decide('grant', ...policy, '--by', 'ann')).toContain(`${approval}  granted by ann\n`);
 });
 
 it('winnow approvals says which flag is missing where the policy of the server was not named', async () => {
-  await writeFile(at('strict.yaml'), 'rules: [{ name: ask, match: { tool: file_list }, decision: needs_approval }]\n');
-  const store = ['--store', at('policy.db')];
-  const plan = [...store, '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+  await writeFile(
+    at('strict.yaml'),
+    'rules: [{ name: ask, match: { tool: file_delete }, decision: needs_approval }]\n',
+  );
   const policy = ['--set', `policy=${at('strict.yaml')}`];
-  const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann', ...policy);
-  const [{ approval }] = Object.values(paused.steps).filter((step) => (step as { approval?: string }).approval) as [
-    { approval: string },
-  ];
-  const text = await run('approvals', 'grant', approval, ...store, '--by', 'bob');
+  const { decide } = await pause('policy', ...policy);
+  const text = await decide('grant');
   expect(text).toContain('The policy has changed since it was asked for.');
   expect(text).toContain('--set policy=FILE');
-  expect(await run('approvals', 'grant', approval, ...store, '--by', 'bob', ...policy)).toContain('granted by bob');
-});
-
-describe('an approval with other arguments', () => {
-  it('is seen by whoever looks at it, and the run goes on with these', async () => {
-    const store = ['--store', at('edited.db')];
-    const tools = ['--catalog', at('tools.json')];
-    const plan = [...store, ...tools, '--set', `toolsModule=${at('tools.mjs')}`];
-    const paused = await runJson('run', at('plan.json'), ...plan, '--user', 'ann');
-    const { approval } = paused.steps.s2;
-    const grant = ['approvals', 'grant', approval, ...store, '--by', 'bob', '--arguments'];
-    await expect(run(...grant, '[]', ...tools)).rejects.toThrow('--arguments: ');
-    const wrong = await run(...grant, '{}', ...tools);
-    expect([wrong, exitCode]).toEqual([expect.stringMatching(/^invalid_arguments: .*path/u), 2]);
-    const granted = await run(...grant, '{"path": "new.txt"}', ...tools);
-    expect(granted).toContain(
-      '  file_delete {"path":"old.txt"}\n  bob granted other arguments than asked for\n    path: "old.txt" -> "new.txt"\n',
-    );
-    expect(await run('approvals', 'list', ...store)).toBe(granted);
-    const done = await runJson('run', '--resume', paused.id, ...plan, '--user', 'ann');
-    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted new.txt for ann' } } });
-  });
+  expect(await decide('grant', ...policy)).toContain('granted by bob');
 });
 
 describe('winnow run', () => {
@@ -249,7 +242,7 @@ describe('winnow run', () => {
   });
 
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
-    const words = [at('plan.json'), '--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+    const words = [at('plan.json'), ...withTools()];
     expect(await run('run', ...words)).toContain('\nNext: give --user, ');
     expect(await run('run', ...words, '--user', 'ann')).toContain('\nNext: run it with --store, ');
   });

@@ -123,6 +123,8 @@ describe('a configuration file', () => {
     ['a slip in the index', 'index: { snapshot: all }\n', 'index.snapshot: '],
     ['a slip in adaptation', 'adaptation: { enabled: 1 }\n', 'adaptation.enabled: '],
     ['a slip in the second opinion', 'rerank: { enable: true }\n', 'rerank: Unrecognized key "enable"; nearest: '],
+    ['no time for a second opinion', 'rerank: { timeoutMs: 0 }\n', 'rerank.timeoutMs: '],
+    ['a share above 1', 'rerank: { minConfidence: 1.5 }\n', 'rerank.minConfidence: '],
     ['a slip in who may ask', 'auth: { tokens: [{ env: A }] }\n', 'auth.tokens.0.user: '],
     ['a slip in OpenAPI tools', 'http: { hosts: [example] }\n', 'http.hosts.0: '],
     ['a slip in the server', 'server: { concurrency: 0 }\n', 'server.concurrency: '],

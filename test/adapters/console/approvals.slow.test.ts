@@ -1,17 +1,13 @@
 /** The page Approvals in a real browser: what waits is shown as it will run, and a person decides who has proven to be one. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { expect, it } from 'vitest';
+import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { type AgentServerOptions, OPERATOR_TOKEN } from '../http/agents/setup.js';
 import { closeAtOnce } from '../http/setup.js';
-import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
+import { isTooWide, startConsoleBrowser } from './open-console.js';
 import { MARKUP, startConsole } from './setup.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 const SIGNED_IN = { token: OPERATOR_TOKEN, name: 'olga' };
 
 /** A server with a session of ann in which files can be deleted, where that is approved. */
@@ -32,17 +28,11 @@ const text = async (page: Page, selector: string) =>
   ((await page.locator(selector).first().textContent()) ?? '').replace(/\s+/gu, ' ').trim();
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-inBrowser(`the page Approvals${skipped}`, () => {
-  let browser: ConsoleBrowser;
-  beforeAll(async () => {
-    browser = await startConsoleBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the page Approvals', startConsoleBrowser, (browser) => {
   it('asks who decides, then approves once what is shown, and the call runs', async () => {
     const { url, call, states, runs } = await startWaiting();
     await call('old.txt');
-    const { page, noise } = await browser.open(`${url}/#approvals`);
+    const { page, noise } = await browser().open(`${url}/#approvals`);
     await page.locator('[data-approval]').waitFor();
     expect(await page.title()).toBe('(1) Approvals · Winnow');
     expect(await text(page, '[data-waiting]')).toBe('1 waiting');
@@ -82,7 +72,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     const { approval } = await call('old.txt');
     await ask(`POST /v1/approvals/${approval}/grant`, { by: { user: 'olga' } });
     await call('new.txt');
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     await page.locator('[data-approval]').waitFor();
     expect(await text(page, '[data-differs]')).toBe('Last time: oldnew.txt');
     expect(await text(page, '[data-differs] del')).toBe('old');
@@ -97,7 +87,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
   it('approves with changed arguments, and says what is wrong with them', async () => {
     const { url, call, runs } = await startWaiting();
     await call('/etc/passwd');
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     await button(page, 'Edit').click();
     const edited = page.locator('[name="arguments"]');
     expect(JSON.parse(await edited.inputValue())).toEqual({ path: '/etc/passwd' });
@@ -121,7 +111,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
   it('lets a click meet no other approval than the one that it was meant for', async () => {
     const { url, ask, call, states } = await startWaiting();
     const ids = [(await call('first.txt')).approval, (await call('second.txt')).approval];
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     const cards = () =>
       page.locator('[data-approval]').evaluateAll((all) => all.map((one) => one.getAttribute('data-approval')));
     const placeOf = (id: string) => page.locator(`[data-approval="${id}"]`).boundingBox();
@@ -152,7 +142,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     await call('a.txt');
     const { body } = await ask('GET /v1/approvals');
     await ask(`POST /v1/approvals/${body.approvals[0].id}/refuse`, { by: { user: 'olga' } });
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     let free = () => {};
     const held = new Promise<void>((resolve) => {
       free = resolve;
@@ -174,7 +164,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
   it('shows what nobody would see in an argument, and leaves it in there where it is edited', async () => {
     const { url, call } = await startWaiting();
     await call('song\u202e3pm.exe');
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     await page.locator('[data-argument="path"]', { hasText: 'song\\u{202e}3pm.exe' }).waitFor();
     await button(page, 'Edit').click();
     const written = await page.locator('[name="arguments"]').inputValue();
@@ -189,7 +179,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
   ])('approves for the session where the policy allows it: %s', async (sessionGrants, told) => {
     const { url, call } = await startWaiting({ policy: { approvals: { sessionGrants } } });
     await call('a.txt');
-    const { page } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     await button(page, 'Approve for the session').click();
     await page.locator('[role="status"], [role="alert"]').filter({ hasText: told }).waitFor();
     expect(await call('a.txt')).toMatchObject({ ok: sessionGrants });
@@ -220,13 +210,13 @@ inBrowser(`the page Approvals${skipped}`, () => {
       ['dark', 390],
     ] as const) {
       const view = { colorScheme, viewport: { width, height: 800 } } as const;
-      const { page, noise } = await browser.open(`${url}/#approvals`, view);
+      const { page, noise } = await browser().open(`${url}/#approvals`, view);
       await page.locator('[data-plan-step="s3"]').waitFor();
       const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page), noise];
       expect(found).toEqual([[], [], false, []]);
       await page.context().close();
     }
-    const { page, noise } = await browser.open(`${url}/#approvals`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#approvals`, SIGNED_IN);
     await page.locator('[data-plan-step="s3"]').waitFor();
     expect(await text(page, '[data-plan-step="s2"]')).toMatch(
       /^s2 file_delete high risk .* Runs: .* path <img .*\.txt$/u,
@@ -247,7 +237,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
 
   it('sees what comes without being asked to, and that the server is dead', async () => {
     const { url, app, call } = await startWaiting();
-    const { page } = await browser.open(`${url}/#try`, SIGNED_IN);
+    const { page } = await browser().open(`${url}/#try`, SIGNED_IN);
     expect(await page.locator('[data-waiting]').count()).toBe(0);
     await call(MARKUP);
     await page.locator('[data-waiting="1"]').waitFor();
@@ -269,7 +259,7 @@ inBrowser(`the page Approvals${skipped}`, () => {
     await ask(`POST /v1/approvals/${approval}/grant`, { by: { user: 'olga' } });
     await call(`${'a-long-name-'.repeat(30)}.txt`);
     const view = { colorScheme, viewport: { width, height: 800 } } as const;
-    const { page, noise } = await browser.open(`${url}/#approvals`, view);
+    const { page, noise } = await browser().open(`${url}/#approvals`, view);
     await button(page, 'Edit').click();
     await page.locator('#proof summary').click();
     expect([await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)]).toEqual([

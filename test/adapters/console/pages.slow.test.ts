@@ -1,7 +1,7 @@
 /** The other pages in a real browser: tools by the thousand, definitions that wait, the audit, figures, the index. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createDefinitions } from '../../../src/agents/definitions.js';
@@ -13,21 +13,17 @@ import { summarise } from '../../../src/eval/evaluate.js';
 import { openEvaluations } from '../../../src/eval/report/evaluations.js';
 import { generateRun } from '../../eval/report/generated-run.js';
 import { aStart, inRun } from '../../eval/setup.js';
-import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
 import { createTool } from '../../support/create-tool.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ANNS_TOKEN, OLGA, startConnections } from '../http/agents/connections-setup.js';
 import { type AgentServerOptions, OPERATOR_TOKEN, readingPlanner } from '../http/agents/setup.js';
 import { plannerOf, startServer } from '../http/setup.js';
-import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
+import { isTooWide, startConsoleBrowser } from './open-console.js';
 import { MARKUP, startConsole } from './setup.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 const SIGNED_IN = { token: OPERATOR_TOKEN, name: 'olga' };
 
 const texts = async (page: Page, selector: string) =>
@@ -126,13 +122,7 @@ async function addRuns(folder: string, seeds: Record<string, number>) {
   }
 }
 
-inBrowser(`the other pages${skipped}`, () => {
-  let browser: ConsoleBrowser;
-  beforeAll(async () => {
-    browser = await startConsoleBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the other pages', startConsoleBrowser, (browser) => {
   it('scrolls through 5,000 tools, finds some as one types, and shows one', async () => {
     const tools = Array.from({ length: 5_000 }, (_, place) =>
       createTool(`tool_${place}`, { properties: { [`argument_${place}`]: { type: 'string' } } }, undefined, {
@@ -142,7 +132,7 @@ inBrowser(`the other pages${skipped}`, () => {
       }),
     );
     const { url } = await startConsole({ planner: plannerOf(createScriptedModel(), tools) });
-    const { page, noise } = await browser.open(`${url}/#tools`);
+    const { page, noise } = await browser().open(`${url}/#tools`);
     await shown(page).filter({ hasText: '5,000 of 5,000 tools' }).waitFor();
     expect(await page.locator('.tools > li').count()).toBe(5_000);
     const isSkipped = (name: string) =>
@@ -175,7 +165,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('calls a tool by a form of its schema: a dry run, what is refused, an approval, the result, recent use', async () => {
     const { server, called } = await startCallable();
-    const { page, noise } = await browser.open(`${server.url}/#tools?tool=book`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${server.url}/#tools?tool=book`, SIGNED_IN);
     const field = (name: string) => page.locator(`[data-field="${name}"] :is(input, select, textarea)`);
     await page.getByText('Nothing is kept of its use').waitFor();
     await page.getByRole('button', { name: 'Call' }).click();
@@ -243,7 +233,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('shows how a definition has changed, what is odd about it, and takes the one that was looked at', async () => {
     const { url, definitions } = await startHeld();
-    const { page, noise } = await browser.open(`${url}/#tools`);
+    const { page, noise } = await browser().open(`${url}/#tools`);
     const held = page.locator('[data-held="notes__add"]');
     await held.waitFor();
     expect(await texts(page, '[data-field="description"] del')).toEqual(['list']);
@@ -254,7 +244,7 @@ inBrowser(`the other pages${skipped}`, () => {
     await page.getByRole('button', { name: 'Accept notes__add' }).click();
     await page.locator('[data-failure="unauthenticated"]').waitFor();
     expect(await definitions.held()).toHaveLength(1);
-    const proven = await browser.open(`${url}/#tools`, SIGNED_IN);
+    const proven = await browser().open(`${url}/#tools`, SIGNED_IN);
     await proven.page.getByRole('button', { name: 'Accept notes__add' }).click();
     await proven.page.locator('[data-held] button:disabled', { hasText: 'Accepted' }).waitFor();
     await proven.page.reload();
@@ -266,7 +256,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('shows the audit, narrowed by filters that stand in the address', async () => {
     const { url, session } = await startUsed();
-    const { page, noise } = await browser.open(`${url}/#audit`);
+    const { page, noise } = await browser().open(`${url}/#audit`);
     await page.locator('[data-entry="call"]').first().waitFor();
     expect(await texts(page, '[data-entry="call"] td:nth-child(3)')).toEqual(['unknown', 'allowed']);
     await page.locator('[name="outcome"]').selectOption('unknown');
@@ -288,7 +278,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('shows no answer to an earlier question under a later one', async () => {
     const { url } = await startUsed();
-    const { page, noise } = await browser.open(`${url}/#audit`);
+    const { page, noise } = await browser().open(`${url}/#audit`);
     await page.locator('[data-entry="call"]').first().waitFor();
     let free = () => {};
     const held = new Promise<void>((resolve) => {
@@ -314,7 +304,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('shows figures, and lets what was learnt be approved and taken back', async () => {
     const { url, ask } = await startUsed();
-    const { page, noise } = await browser.open(`${url}/#figures`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#figures`, SIGNED_IN);
     await page.locator('[data-row="file_read"]').waitFor();
     expect((await texts(page, '[data-row="file_read"] td')).slice(0, 4)).toEqual(['1', '1', '0', '0']);
     await page.getByRole('link', { name: 'User', exact: true }).click();
@@ -332,7 +322,7 @@ inBrowser(`the other pages${skipped}`, () => {
   it('connects a server to an account there, by way of its issuer, and lets go of it', async () => {
     const { url, connect, listed, server } = await startConnections({ pages: await readConsole() });
     await connect(OLGA);
-    const { page, noise } = await browser.open(`${url}/#connections`, { token: ANNS_TOKEN, name: 'ann' });
+    const { page, noise } = await browser().open(`${url}/#connections`, { token: ANNS_TOKEN, name: 'ann' });
     await page.getByRole('button', { name: 'Connect notes' }).click();
     const opened = page.waitForEvent('popup');
     await page.getByRole('link', { name: /Go on at 127/u }).click();
@@ -348,7 +338,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('shows the index and has it built anew', async () => {
     const { url, agents } = await startUsed();
-    const { page, noise } = await browser.open(`${url}/#index`);
+    const { page, noise } = await browser().open(`${url}/#index`);
     await page.locator('[data-index="ready"]').waitFor();
     const built = agents.index.status().builtAt;
     await page.getByRole('button', { name: 'build anew' }).click();
@@ -362,7 +352,7 @@ inBrowser(`the other pages${skipped}`, () => {
     const { url, session } = await startUsed({
       policy: { rules: [{ name: 'no trips', match: { tool: 'book_trip' }, decision: 'deny' }] },
     });
-    const { page, noise } = await browser.open(`${url}/#sessions`);
+    const { page, noise } = await browser().open(`${url}/#sessions`);
     await page.locator(`[data-session="${session}"]`).waitFor();
     expect(await texts(page, `[data-session="${session}"] td:nth-child(4)`)).toEqual(['file_read 3 turns']);
     await page.locator(`[data-session="${session}"] a`).click();
@@ -377,7 +367,7 @@ inBrowser(`the other pages${skipped}`, () => {
     const { readConsole } = await import('../../../src/adapters/console/console.js');
     const planner = plannerOf(createScriptedModel());
     const { url } = await startServer({ planner, pages: await readConsole() });
-    const { page, noise } = await browser.open(`${url}/#approvals`);
+    const { page, noise } = await browser().open(`${url}/#approvals`);
     expect(await texts(page, 'nav a')).toEqual(['Try', 'Tools']);
     expect(await page.locator('h1').textContent()).toBe('Try');
     expect(noise).toEqual([]);
@@ -385,7 +375,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('tests a call, and compares an edited policy on the calls of the last day', async () => {
     const { url } = await startUsed();
-    const { page, noise } = await browser.open(`${url}/#policy`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#policy`, SIGNED_IN);
     await page.locator('[data-form="test"] [name="tool"]').fill('file_read');
     await page.locator('[data-form="test"] [name="user"]').fill('ann');
     await page.locator('[data-form="test"] [name="arguments"]').fill('{"path": "a"');
@@ -418,7 +408,7 @@ inBrowser(`the other pages${skipped}`, () => {
     const folder = temporaryFolder();
     const evaluations = openEvaluations(join(folder, 'eval'));
     const { url } = await startConsole({ evaluations });
-    const { page, noise } = await browser.open(`${url}/#evaluations`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#evaluations`, SIGNED_IN);
     await page.locator('[data-none]', { hasText: join(folder, 'eval') }).waitFor();
     await expectGood(page);
     await addRuns(join(folder, 'eval'), { first: 1, second: 2 });
@@ -454,7 +444,7 @@ inBrowser(`the other pages${skipped}`, () => {
   it('asks for a token where the server wants one, and shows a user what is theirs', async () => {
     const tokens = [{ token: 'the-token-of-ann', user: 'ann', roles: [] }];
     const { url } = await startConsole({ planner: readingPlanner(), authenticate: createAuthenticate({ tokens }) });
-    const { page } = await browser.open(`${url}/#audit`);
+    const { page } = await browser().open(`${url}/#audit`);
     await page.locator('[data-failure="unauthenticated"]').waitFor();
     await page.locator('[data-failure] button').click();
     await page.keyboard.type('the-token-of-ann');
@@ -471,7 +461,7 @@ inBrowser(`the other pages${skipped}`, () => {
 
   it('keeps nothing of who has signed out: no lists, no fields, no results, no view in the address', async () => {
     const { url } = await startUsed();
-    const { page } = await browser.open(`${url}/#audit?user=ann`, SIGNED_IN);
+    const { page } = await browser().open(`${url}/#audit?user=ann`, SIGNED_IN);
     await page.locator('[data-entry]').first().waitFor();
     await page.getByRole('link', { name: 'Tools' }).click();
     await page.locator('[data-tool]').first().waitFor();
@@ -503,7 +493,7 @@ inBrowser(`the other pages${skipped}`, () => {
     'shows an error of a proxy, which has another form: %s',
     async (body) => {
       const { url } = await startUsed();
-      const { page } = await browser.open(`${url}/#tools`, SIGNED_IN);
+      const { page } = await browser().open(`${url}/#tools`, SIGNED_IN);
       await page.route('**/v1/audit**', (route) => route.fulfill({ status: 502, json: JSON.parse(body) }));
       await page.getByRole('link', { name: 'Audit' }).click();
       await page.locator('[data-failure="no_problem"]', { hasText: /than Winnow answered. 502/u }).waitFor();
@@ -528,7 +518,7 @@ inBrowser(`the other pages${skipped}`, () => {
       [`${used.url}/#tools?tool=read_level`, 'pre'],
       [`${held.url}/#tools`, '[data-held]'],
     ] as const) {
-      const { page, noise } = await browser.open(address, view);
+      const { page, noise } = await browser().open(address, view);
       await page.locator(ready).first().waitFor();
       const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)];
       expect([address, ...found, noise]).toEqual([address, [], [], false, []]);

@@ -1,17 +1,13 @@
 /** The page Runs in a real browser: what became of each step is shown as text, and a person resumes, retries and cancels. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
-import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { type AgentServerOptions, OPERATOR_TOKEN } from '../http/agents/setup.js';
-import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
+import { isTooWide, startConsoleBrowser } from './open-console.js';
 import { MARKUP, startConsole } from './setup.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 const SIGNED_IN = { token: OPERATOR_TOKEN, name: 'olga' };
 
 const step = (id: string, tool: string, path?: string) => ({ id, tool, arguments: path === undefined ? {} : { path } });
@@ -57,18 +53,12 @@ const stepText = async (page: Page, id: string) => (await texts(page, `[data-pla
 const status = (page: Page, id: string, is: string) =>
   page.locator(`[data-plan-step="${id}"] [data-status="${is}"]`).first().waitFor();
 
-inBrowser(`the page Runs${skipped}`, () => {
-  let browser: ConsoleBrowser;
-  beforeAll(async () => {
-    browser = await startConsoleBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the page Runs', startConsoleBrowser, (browser) => {
   it('lists runs by their state, and leads to one by keyboard', async () => {
     const { url, run } = await startRuns();
     const { id } = await run(TIDY);
     await run({ goal: 'read', steps: [step('s1', 'file_read', 'a')] });
-    const { page, noise } = await browser.open(`${url}/#runs`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#runs`, SIGNED_IN);
     await page.locator('[data-run]').first().waitFor();
     expect(await texts(page, '[data-run] th')).toEqual(['read', 'tidy up']);
     expect(await texts(page, `[data-run="${id}"] td`)).toEqual([
@@ -89,7 +79,7 @@ inBrowser(`the page Runs${skipped}`, () => {
   it('shows each step in the graph and with its values, and resumes after an approval', async () => {
     const { url, ask, run } = await startRuns();
     const { id, steps } = await run(TIDY);
-    const { page, noise } = await browser.open(`${url}/#runs?run=${id}`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#runs?run=${id}`, SIGNED_IN);
     await status(page, 's2', 'needs_approval');
     expect(await texts(page, 'svg [data-step] text.tone')).toEqual(['s1 ✓', 's2 …', 's3 ✓']);
     expect(await texts(page, 'svg [data-edge] text')).toEqual(expect.arrayContaining(['path', '']));
@@ -130,7 +120,7 @@ inBrowser(`the page Runs${skipped}`, () => {
     const limits = { tools: { file_delete: { timeoutMs: 300 } } };
     const { url, run } = await startRuns(functions, { policy, limits });
     const { id } = await run({ goal: 'rm', steps: [step('s1', 'file_list'), step('s2', 'file_delete', '${s1.path}')] });
-    const { page, noise } = await browser.open(`${url}/#runs?run=${id}`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#runs?run=${id}`, SIGNED_IN);
     await status(page, 's2', 'failed');
     expect(await stepText(page, 's2')).toContain('the disk is away');
     expect(await texts(page, '[data-do="resume"]')).toEqual(['Retry what failed']);
@@ -155,7 +145,7 @@ inBrowser(`the page Runs${skipped}`, () => {
       });
     const { url, ask, run } = await startRuns({ file_list: wait, file_read: wait });
     const done = run({ goal: 'long', steps: [step('s1', 'file_list'), step('s2', 'file_read', '${s1.path}')] });
-    const { page, noise } = await browser.open(`${url}/#runs?state=running`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#runs?state=running`, SIGNED_IN);
     await page.getByRole('link', { name: 'long' }).click();
     await status(page, 's1', 'running');
     ends[0]?.();
@@ -172,7 +162,7 @@ inBrowser(`the page Runs${skipped}`, () => {
     const long = 'x'.repeat(30_000);
     const { url, run } = await startRuns({ file_read: () => ({ text: `\u202e${MARKUP}${long}` }) });
     const { id } = await run({ goal: MARKUP, steps: [step('s1', 'file_read', MARKUP)] });
-    const { page, noise } = await browser.open(`${url}/#runs?run=${id}`, SIGNED_IN);
+    const { page, noise } = await browser().open(`${url}/#runs?run=${id}`, SIGNED_IN);
     await page.locator('[data-output]').waitFor({ state: 'attached' });
     const output = (await page.locator('[data-output]').textContent()) ?? '';
     expect(output).toContain(`\\u202e${MARKUP.replaceAll('"', '\\"')}`);
@@ -193,7 +183,7 @@ inBrowser(`the page Runs${skipped}`, () => {
     const { url, ask, run } = await startRuns(functions, { catalog: () => createCatalog([login]) });
     const { id, steps } = await run({ steps: [{ id: 's1', tool: 'file_delete', arguments: { pin: 'hunter-22' } }] });
     await ask(`POST /v1/approvals/${steps.s1.approval}/grant`, { by: { user: 'olga' } });
-    const { page } = await browser.open(`${url}/#runs?run=${id}`, SIGNED_IN);
+    const { page } = await browser().open(`${url}/#runs?run=${id}`, SIGNED_IN);
     await page.locator('[data-do="resume"]').click();
     await page.locator('[data-failure="invalid_request"]', { hasText: 's1.pin is secret' }).waitFor();
     expect(await page.content()).not.toContain('hunter-22');
@@ -228,7 +218,7 @@ inBrowser(`the page Runs${skipped}`, () => {
       ['#runs', '[data-run]'],
       [`#runs?run=${id}`, '[data-item]'],
     ] as const) {
-      const { page, noise } = await browser.open(`${url}/${address}`, view);
+      const { page, noise } = await browser().open(`${url}/${address}`, view);
       await page.locator(ready).first().waitFor();
       for (const summary of await page.locator('main summary').all()) await summary.click();
       const found = [await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)];

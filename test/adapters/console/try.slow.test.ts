@@ -1,21 +1,16 @@
 /** The page Try in a real browser: from typing to the plan, with its reasons; and all that may go wrong on the way. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { PlanResult, TraceEvent } from '../../../src/core/result.js';
 import { parseCase } from '../../../src/eval/case.js';
-import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { fail } from '../../support/server-behaviours.js';
 import { closeAtOnce } from '../http/setup.js';
-import { type ConsoleBrowser, isTooWide, startConsoleBrowser } from './open-console.js';
+import { isTooWide, startConsoleBrowser } from './open-console.js';
 import { CHOICE, COMMON, MARKUP, startConsole, startHydrology, tellingPlanner, WRITTEN } from './setup.js';
-
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 
 const type = async (page: Page, message: string) => {
   await page.locator('[name="message"]').fill(message);
@@ -36,16 +31,10 @@ const ASKS: TraceEvent = {
   ],
 };
 
-inBrowser(`the page Try${skipped}`, () => {
-  let browser: ConsoleBrowser;
-  beforeAll(async () => {
-    browser = await startConsoleBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the page Try', startConsoleBrowser, (browser) => {
   it('goes from typing to the plan as a graph, says why each tool is there, and saves a case', async () => {
     const { url, server } = await startHydrology([CHOICE, WRITTEN, CHOICE, WRITTEN]);
-    const { page, noise } = await browser.open(url);
+    const { page, noise } = await browser().open(url);
     expect(await page.title()).toBe('Try · Winnow');
     await type(page, '盘石头水库当前水位');
     await page.locator('[data-kind="plan"]').waitFor();
@@ -110,7 +99,7 @@ inBrowser(`the page Try${skipped}`, () => {
       },
     };
     const { url } = await startConsole({ planner });
-    const { page, noise } = await browser.open(url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, noise } = await browser().open(url, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('More fields').click();
     await page.locator('[name="more"]').fill('{"maxTools": }');
     await type(page, 'read it');
@@ -140,7 +129,7 @@ inBrowser(`the page Try${skipped}`, () => {
     const steps = [{ id: 's1', tool: 'file_read', arguments: values, purpose: '', dependsOn: [] }];
     const plan: PlanResult = { ...COMMON, kind: 'plan', goal: '', steps, levels: [['s1']], unserved: ['sing'] };
     const { url } = await startConsole({ planner: tellingPlanner([], plan) });
-    const { page } = await browser.open(url);
+    const { page } = await browser().open(url);
     await type(page, 'read it and sing');
     await page.locator('[data-unserved]', { hasText: 'sing' }).waitFor();
     const shown = ['5', '"5"', '""', '" a"', 'a b', '{"a":1}', '"{\\"a\\":1}"'];
@@ -149,7 +138,7 @@ inBrowser(`the page Try${skipped}`, () => {
 
   it('shows stages as they happen, and cancels', async () => {
     const { url } = await startConsole({ planner: tellingPlanner([ASKS]) });
-    const { page, noise } = await browser.open(url);
+    const { page, noise } = await browser().open(url);
     await type(page, 'read it');
     await page.locator('.ask').first().waitFor();
     expect(await page.getByRole('status').first().textContent()).toBe('Planning …');
@@ -175,7 +164,7 @@ inBrowser(`the page Try${skipped}`, () => {
     ],
   ])('shows %s as such', async (_, answer, selector, text) => {
     const { url } = await startConsole({ planner: tellingPlanner([ASKS], answer) });
-    const { page } = await browser.open(url);
+    const { page } = await browser().open(url);
     await type(page, 'sing');
     await page.locator(selector).waitFor();
     expect(await page.locator(selector).textContent()).toMatch(text);
@@ -184,7 +173,7 @@ inBrowser(`the page Try${skipped}`, () => {
 
   it('says that selection fell back, and that a server is dead', async () => {
     const { url, app } = await startHydrology([fail(401, 'no key'), WRITTEN]);
-    const { page, noise } = await browser.open(url);
+    const { page, noise } = await browser().open(url);
     await type(page, '盘石头水库当前水位');
     await page.locator('[data-kind="plan"]').waitFor();
     expect(await texts(page, '[data-stage="fallback"] .badge')).toEqual(['fallback']);
@@ -203,7 +192,7 @@ inBrowser(`the page Try${skipped}`, () => {
     ['dark', 390],
   ] as const)('has no findings and fits, in %s at %i pixels', async (colorScheme, width) => {
     const { url } = await startHydrology([CHOICE, WRITTEN]);
-    const { page, noise } = await browser.open(url, { colorScheme, viewport: { width, height: 800 } });
+    const { page, noise } = await browser().open(url, { colorScheme, viewport: { width, height: 800 } });
     expect([await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await isTooWide(page)]).toEqual([
       [],
       [],
@@ -222,7 +211,7 @@ inBrowser(`the page Try${skipped}`, () => {
 
   it('speaks Chinese to who reads it, and changes when told to', async () => {
     const { url } = await startConsole();
-    const { page } = await browser.open(url, { locale: 'zh-CN' });
+    const { page } = await browser().open(url, { locale: 'zh-CN' });
     expect(await page.locator('h1').textContent()).toBe('试用');
     expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
     await page.locator('header select').selectOption('en');
@@ -235,7 +224,7 @@ inBrowser(`the page Try${skipped}`, () => {
     const { url } = await startConsole({
       planner: tellingPlanner([], { ...COMMON, kind: 'unplannable', reason: 'no' }),
     });
-    const { page } = await browser.open(url);
+    const { page } = await browser().open(url);
     const focused = () =>
       page.evaluate<string>("document.activeElement.getAttribute('name') ?? document.activeElement.id");
     await page.keyboard.press('Tab');

@@ -1,26 +1,13 @@
 /** `/docs` in a real browser: it shows every operation, asks nobody else, and sends a request to this server. */
-import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CHROMIUM } from '../../support/browser.js';
+import { expect, it } from 'vitest';
+import { startChromium } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { ASKED, answeringPlanner, startServer } from './setup.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
-
-inBrowser(`the page /docs${skipped}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
-    browser = await chromium.launch({ ...(CHROMIUM ? { executablePath: CHROMIUM } : {}), args });
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the page /docs', startChromium, (browser) => {
   it('shows what there is and lets a reader try it, with nothing from elsewhere', async () => {
     const { url } = await startServer({ planner: answeringPlanner() });
-    const page = await browser.newPage();
+    const page = await browser().newPage();
     const noise: string[] = [];
     page.on('console', (message) => noise.push(message.text()));
     page.on('pageerror', (error) => noise.push(error.message));

@@ -11,7 +11,7 @@ import { WinnowError } from '../../../src/core/errors.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { startScriptedServer } from '../../support/scripted-server.js';
-import { answer, fail } from '../../support/server-behaviours.js';
+import { fail } from '../../support/server-behaviours.js';
 import { startAgentServer } from './agents/setup.js';
 import {
   ASKED,
@@ -53,18 +53,6 @@ describe('POST /v1/plan', () => {
     const seen = model.calls[0]?.prompt.user;
     for (const part of ['levels', '盘石头水库', 'Good morning']) expect(seen).toContain(part);
     model.assertDone();
-  });
-
-  it('works with a model server', async () => {
-    const server = await startScriptedServer([answer(SELECTION), answer(PLAN)]);
-    const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted' });
-    const { url } = await startServer({ planner: plannerOf(model) });
-    expect(await (await post(`${url}/v1/plan`, ASKED)).json()).toMatchObject({
-      kind: 'plan',
-      usage: { planning: { read: 10, written: 5 } },
-    });
-    server.assertDone();
-    await server.close();
   });
 
   it('tells neither address nor words of a model server that fails', async () => {
@@ -168,24 +156,6 @@ describe('a client that leaves', () => {
     leave.abort();
     expect(await cancelled).toBe('cancelled');
     expect(await gone).toBe('AbortError');
-  });
-
-  it('cancels the call to the model server too', async () => {
-    let leaveServer: () => void = () => {};
-    const cut = new Promise<void>((resolve) => {
-      leaveServer = resolve;
-    });
-    const server = await startScriptedServer([(_request, response) => response.on('close', leaveServer)]);
-    const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted' });
-    const { url } = await startServer({ planner: plannerOf(model) });
-    const leave = new AbortController();
-    const gone = post(`${url}/v1/plan`, ASKED, { signal: leave.signal }).catch((error: Error) => error.name);
-    await server.received(1);
-    leave.abort();
-    await cut;
-    expect(await gone).toBe('AbortError');
-    server.assertDone();
-    await server.close();
   });
 });
 

@@ -177,16 +177,6 @@ describe('MCP over HTTP', () => {
       closing.mockRestore();
     });
 
-    it('has the roles that the gateway sets', async () => {
-      const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
-      const { url } = await serve({ policy });
-      const headers = { 'x-winnow-user': 'ann', 'x-winnow-roles': 'guest' };
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-      const { ask } = await openClient(transport as Transport);
-      const { rejected } = await ask('tool_enable', { names: ['file_read'] });
-      expect(rejected).toMatchObject([{ code: 'unknown_tool' }]);
-    });
-
     it('ends its session when it says so', async () => {
       const { url, agents } = await serve();
       const { ask, transport, id } = await join(url, 'ann');

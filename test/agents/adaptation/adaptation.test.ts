@@ -210,6 +210,16 @@ describe('what is learnt', () => {
       expect(await one.list({ state: 'reverted' })).toHaveLength(1);
     });
 
+    it('may learn again what was reverted and then removed', async () => {
+      const one = await learnt(uses({}));
+      const name = { level: 'person', subject: 'ann', kind: 'synonym', key: 'frob → git_push' } as const;
+      await one.revert(name, 'ann');
+      await one.remove(name, 'olga');
+      expect(await one.list({ kind: 'synonym' })).toEqual([]);
+      await one.learn();
+      expect(weightOf(one, 'ann')).toBeGreaterThan(0.3);
+    });
+
     it('proposes as always on what is used in most sessions, and switches nothing on', async () => {
       const one = await learnt([...uses({ times: 8 }), ...uses({ times: 4, tool: 'file_read', query: 'other words' })]);
       expect(await one.list({ kind: 'always_on' })).toMatchObject([

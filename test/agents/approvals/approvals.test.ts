@@ -12,17 +12,27 @@ const DEPLOY = { tool: 'deploy', arguments: { to: 'test', dry: false } };
 const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
-async function ask(options: Parameters<typeof setUp>[0] = {}) {
+async function open(options: Parameters<typeof setUp>[0] = {}) {
   const setup = await setUp(options);
   const { id } = await setup.router.createSession({ user: 'ann' });
   await setup.router.enable(id, { names: ['deploy'], ttl_turns: 20 });
-  const asked = await setup.router.call(id, DEPLOY);
-  const approval = !asked.ok && asked.approval ? asked.approval : '';
   const call = async (input: object = {}, session = id) => {
     const result = await setup.router.call(session, { ...DEPLOY, ...input });
     return result.ok ? 'ran' : result.code;
   };
-  return { ...setup, id, asked, approval, call };
+  return { ...setup, id, call };
+}
+
+async function ask(options?: Parameters<typeof setUp>[0]) {
+  const setup = await open(options);
+  const asked = await setup.router.call(setup.id, DEPLOY);
+  return { ...setup, asked, approval: (!asked.ok && asked.approval) || '' };
+}
+
+async function askAhead(options?: Parameters<typeof setUp>[0]) {
+  const setup = await open(options);
+  const asked = await setup.router.requestApproval(setup.id, DEPLOY);
+  return { ...setup, approval: asked.ok ? asked.approval.id : '' };
 }
 
 describe('a call that needs approval', () => {
@@ -189,9 +199,12 @@ describe('a call that needs approval', () => {
   });
 });
 
-describe('a granted approval does not run', () => {
+describe.each([
+  ['by the call', ask],
+  ['ahead of the call', askAhead],
+] as const)('a granted approval that was asked for %s does not run', (_, askFor) => {
   const granted = async (options: Parameters<typeof setUp>[0] = {}) => {
-    const setup = await ask(options);
+    const setup = await askFor(options);
     await setup.router.approvals.grant(setup.approval, { by: BOB });
     return setup;
   };
@@ -219,8 +232,8 @@ describe('a granted approval does not run', () => {
   });
 
   it('twice at the same moment', async () => {
-    const { call, runs } = await granted();
-    const codes = await Promise.all([call(), call(), call()]);
+    const { call, approval, runs } = await granted();
+    const codes = await Promise.all([call(), call({ approval }), call(), call({ approval })]);
     expect(codes.filter((code) => code === 'ran')).toHaveLength(1);
     expect(runs).toHaveLength(1);
   });
@@ -259,7 +272,7 @@ describe('a granted approval does not run', () => {
   });
 
   it('that was seen to be over stays so, also where the clock is set back', async () => {
-    const { router, approval, call, pass, runs } = await ask();
+    const { router, approval, call, pass, runs } = await askFor();
     await router.approvals.grant(approval, { by: BOB });
     pass(16 * MINUTE);
     expect(await call()).toBe('needs_approval');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRerankSettings } from '../../../src/agents/search/rerank.js';
+import { createRerank, parseRerankSettings } from '../../../src/agents/search/rerank.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import type { Usage } from '../../../src/core/model/model.js';
 import { loadNamedPrompt } from '../../../src/core/prompts/prompts.js';
@@ -90,6 +90,23 @@ describe('a second opinion', () => {
     expect(output.ranked_by).toBe('rules');
     expect(output.degraded).toMatch(reason);
     expect(output.matches).toEqual(plain.matches);
+  });
+
+  it('tells the operator what the agent must not learn of the model server', async () => {
+    const refused = new WinnowError('model_refused', 'The server at http://10.1.2.3:8080 says: bad key sk-1.');
+    const failures: WinnowError[] = [];
+    const rerank = createRerank(createScriptedModel({ answers: () => refused }), {
+      settings: parseRerankSettings({ enabled: true }),
+      onFailure: (error) => failures.push(error),
+    });
+    const output = await (await setUp({ rerank })).search({ query: 'branch' });
+    expect(output).toMatchObject({ ranked_by: 'rules', degraded: expect.stringMatching(/^model_refused/u) });
+    expect(JSON.stringify(output)).not.toMatch(/10\.1\.2\.3|sk-1/u);
+    expect(failures).toEqual([refused]);
+  });
+
+  it('is none where none is switched on', () => {
+    expect(createRerank(createScriptedModel(), { settings: DEFAULTS })).toBeUndefined();
   });
 
   it('is used from the confidence that is set, and at just that', async () => {

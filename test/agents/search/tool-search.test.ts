@@ -338,19 +338,6 @@ describe('discovery', () => {
       expect(await namesFor({})).toEqual(['deploy', 'git_log', 'git_push']);
     });
 
-    it('hands out both lists', async () => {
-      const { router } = await together();
-      const { id } = await router.createSession();
-      const classic = await router.list(id, { mode: 'classic' });
-      expect(classic.ok && classic.tools.map(({ name }) => name)).toEqual(['git_push', 'git_log', 'deploy']);
-      const narrow = await router.list(id, { mode: 'narrow', query: 'push to the remote', top_k: 1 });
-      expect(narrow).toMatchObject({
-        ok: true,
-        mode: 'narrow',
-        tools: [{ name: 'git_push', score: expect.any(Number) }],
-      });
-    });
-
     it('counts and learns from what the router has written down', async () => {
       const { router, store, adaptation, metrics } = await together();
       for (let time = 0; time < 3; time++) {

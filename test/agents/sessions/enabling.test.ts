@@ -66,6 +66,7 @@ describe('tool_enable', () => {
       },
     });
     const output = await enable(['lsp_open', 'nothing', 'diary', 'code_run', 'deploy', 'broken', 'lsp_open']);
+    expect(output.enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 3 }]);
     expect(output.rejected.map(({ name, code }) => `${name} ${code}`)).toEqual([
       'nothing unknown_tool',
       'diary unknown_tool',
@@ -182,7 +183,7 @@ describe('tool_enable', () => {
   });
 
   it('is hidden while the policy denies it, and there again when it does not, without being asked for again', async () => {
-    const { router, setPolicy } = await setUp();
+    const { router, setPolicy, runs } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['lsp_open'] });
     const names = async () => {
@@ -193,19 +194,10 @@ describe('tool_enable', () => {
     setPolicy({ rules: [{ name: 'not now', match: { tool: 'lsp_open' }, decision: 'deny' }] });
     expect(await names()).not.toContain('lsp_open');
     expect(await router.call(id, { tool: 'lsp_open' })).toMatchObject({ ok: false, code: 'unknown_tool' });
+    expect((await router.session(id)).enabled.map(({ name }) => name)).toEqual(['ask_user']);
+    expect(runs).toEqual([]);
     setPolicy({});
     expect(await names()).toContain('lsp_open');
-  });
-
-  it('takes a name once however often it is given, and once more does no harm', async () => {
-    const { router } = await setUp();
-    const { id } = await router.createSession();
-    const first = await router.enable(id, { names: ['lsp_open', 'lsp_open'] });
-    expect(first.enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 3 }]);
-    const again = await router.enable(id, { names: ['lsp_open'] });
-    expect([again.enabled, again.rejected]).toEqual([first.enabled, []]);
-    const { enabled } = await router.session(id);
-    expect(enabled.filter(({ name }) => name === 'lsp_open')).toHaveLength(1);
   });
 
   it('reaches nobody else', async () => {
@@ -368,12 +360,14 @@ const NO_LISTS = { rules: [{ name: 'no lists', match: { tool: 'file_list' }, dec
 const alwaysOn = (user: string) => (user === 'ann' ? ['file_list', 'deploy'] : []);
 
 describe('what was approved as always on', () => {
-  it('is there for its user alone', async () => {
+  it('is there for its user alone, and is not switched off', async () => {
     const { router } = await setUp({ alwaysOn });
     const enabledFor = async (user: string) =>
       (await router.createSession({ user })).enabled.map(({ name, via }) => `${name} ${via}`);
     expect(await enabledFor('ann')).toEqual(['ask_user always', 'file_list learnt', 'deploy learnt']);
     expect(await enabledFor('bob')).toEqual(['ask_user always']);
+    const { id } = await router.createSession({ user: 'ann' });
+    expect((await router.disable(id, { names: ['file_list'] })).rejected).toMatchObject([{ code: 'always_on' }]);
   });
 
   it('is hidden where the policy denies it, refused above the ceiling, and approved where its risk is high', async () => {

@@ -1,18 +1,12 @@
 /** What can be measured of the page's look: contrast in light and dark, accessibility by axe, no sideways scrolling on a phone. */
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CHROMIUM, FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { beforeAll, expect, it } from 'vitest';
+import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { generateRun } from './generated-run.js';
-import { type ReportBrowser, startReportBrowser } from './open-report.js';
+import { startReportBrowser } from './open-report.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
-
-inBrowser(`the look of a report${skipped}`, () => {
-  let browser: ReportBrowser;
+describeInBrowser('the look of a report', startReportBrowser, (browser) => {
   let single: string;
   let compared: string;
   const records = [...generateRun({ cases: 60, seed: 4 }).records()];
@@ -20,14 +14,11 @@ inBrowser(`the look of a report${skipped}`, () => {
   const wrong = records.find(({ cause }) => cause === 'not-ranked')?.id;
 
   beforeAll(async () => {
-    browser = await startReportBrowser();
-    single = await browser.write(records);
-    compared = await browser.write(records, {
+    single = await browser().write(records);
+    compared = await browser().write(records, {
       before: { records: earlier, comparison: { metrics: [], settings: ['a'] } },
     });
   });
-  afterAll(() => browser.close());
-
   it.each([
     ['light', 1280],
     ['dark', 1280],
@@ -37,7 +28,7 @@ inBrowser(`the look of a report${skipped}`, () => {
     'has no findings and fits in %s at %i pixels, with all opened and without',
     async (colorScheme, width) => {
       for (const file of [single, compared]) {
-        const { page, noise } = await browser.open(file, { colorScheme, viewport: { width, height: 800 } });
+        const { page, noise } = await browser().open(file, { colorScheme, viewport: { width, height: 800 } });
         const isWide = `[...document.querySelectorAll('html, .case')].some((one) => one.scrollWidth > innerWidth)`;
         expect([await page.evaluate(FIND_FAINT_TEXT), await findByAxe(page), await page.evaluate(isWide)]).toEqual([
           [],

@@ -1,18 +1,12 @@
 /** The page as a reader uses it, in a real browser: what it shows is compared with the records it was made from. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import { CHROMIUM } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { describeRun } from './describe-run.js';
 import { generateRun } from './generated-run.js';
-import { type OpenedReport, type ReportBrowser, startReportBrowser } from './open-report.js';
+import { type OpenedReport, startReportBrowser } from './open-report.js';
 import { expectShown, failedFirst, idsOf, shownIds, waitForRows } from './shown-cases.js';
-
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 
 const generated = generateRun({ cases: 600, seed: 7 });
 const RECORDS = [...generated.records()];
@@ -26,18 +20,14 @@ const first = (test: (record: CaseRecord) => boolean): CaseRecord => {
   return found;
 };
 
-inBrowser(`the page of a report${skipped}`, () => {
-  let browser: ReportBrowser;
+describeInBrowser('the page of a report', startReportBrowser, (browser) => {
   let file: string;
   let opened: OpenedReport;
 
   beforeAll(async () => {
-    browser = await startReportBrowser();
-    file = await browser.write(RECORDS, { promptText: generated.promptText });
-    opened = await browser.open(file);
+    file = await browser().write(RECORDS, { promptText: generated.promptText });
+    opened = await browser().open(file);
   });
-  afterAll(() => browser.close());
-
   const freshView = async (hash = '#'): Promise<Page> => {
     await opened.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     return opened.page;
@@ -73,7 +63,7 @@ inBrowser(`the page of a report${skipped}`, () => {
       ...one,
       primary: marked.includes(one.name),
     }));
-    const { page } = await browser.open(await browser.write(RECORDS.slice(0, 20), { run: { metrics } }));
+    const { page } = await browser().open(await browser().write(RECORDS.slice(0, 20), { run: { metrics } }));
     const tiles = page.locator('.tile');
     expect(await tiles.evaluateAll((all) => all.map((one) => one.getAttribute('data-metric')))).toEqual(marked);
     await page.context().close();
@@ -279,7 +269,7 @@ inBrowser(`the page of a report${skipped}`, () => {
   });
 
   it('opens and closes cases by the keyboard alone, and leaves the others open', async () => {
-    const { page } = await browser.open(file, { hash: '#verdict=wrong' });
+    const { page } = await browser().open(file, { hash: '#verdict=wrong' });
     const wrong = idsOf(failedFirst(RECORDS.filter(isWrong)));
     const row = (at: number) => page.locator(`[data-case="${wrong[at]}"]`);
     await row(0).locator('summary').first().focus();

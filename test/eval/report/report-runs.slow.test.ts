@@ -1,24 +1,12 @@
 /** Pages of runs that are out of the common: hostile text, repeats, several suites, no case at all, very many. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import { CHROMIUM } from '../../support/browser.js';
+import { describeInBrowser } from '../../support/in-browser.js';
 import { createRecord, generateRun } from './generated-run.js';
-import { type ReportBrowser, startReportBrowser } from './open-report.js';
+import { startReportBrowser } from './open-report.js';
 import { countShown, expectShown, failedFirst, shownIds, waitForRows } from './shown-cases.js';
 
-// A browser on a busy machine takes its time; no test is about it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const inBrowser = CHROMIUM ? describe : describe.skip;
-const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
-
-inBrowser(`reports of other runs${skipped}`, () => {
-  let browser: ReportBrowser;
-  beforeAll(async () => {
-    browser = await startReportBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('reports of other runs', startReportBrowser, (browser) => {
   it('shows text that looks like markup as text, wherever it stands', async () => {
     const evil = '</script><script>window.harmed = 1</script><img src=x onerror="window.harmed = 1"><!--';
     const calm = createRecord({ number: 2 });
@@ -51,11 +39,11 @@ inBrowser(`reports of other runs${skipped}`, () => {
       scores: { [evil]: 1 },
       calls: calm.calls.map((call) => ({ ...call, user: evil, answer: evil, error: evil })),
     };
-    const file = await browser.write([record], {
+    const file = await browser().write([record], {
       run: { name: evil, settings: { [evil]: evil } },
       promptText: () => evil,
     });
-    const { page, noise } = await browser.open(file, { hash: `#case=${encodeURIComponent(evil)}` });
+    const { page, noise } = await browser().open(file, { hash: `#case=${encodeURIComponent(evil)}` });
     await page.locator('.request').waitFor();
     await page.evaluate("for (const one of document.querySelectorAll('.case details')) one.open = true");
     for (const pre of await page.locator('.calls pre').all()) expect(await pre.textContent()).toContain('harmed');
@@ -69,8 +57,8 @@ inBrowser(`reports of other runs${skipped}`, () => {
 
   it('lists repeats one by one, each with its own address, and says what is missing of an interrupted run', async () => {
     const records = [...generateRun({ cases: 12, repeats: 3, seed: 5 }).records()].slice(0, 30);
-    const file = await browser.write(records, { run: { planned: 36, interrupted: true } });
-    const { page } = await browser.open(file, { hash: `#q=${records[4]?.id}` });
+    const file = await browser().write(records, { run: { planned: 36, interrupted: true } });
+    const { page } = await browser().open(file, { hash: `#q=${records[4]?.id}` });
     expect(await page.locator('header').textContent()).toContain('30 of 36 results are here: the run is not complete.');
     const names = await page.locator('#list > li summary small').allTextContents();
     expect(names.map((name) => name.split(' · ')[0]).sort()).toEqual(
@@ -82,8 +70,8 @@ inBrowser(`reports of other runs${skipped}`, () => {
 
   it('tells cases of one id in two suites apart', async () => {
     const [one, other] = ['a', 'b'].map((suite, at) => ({ ...createRecord({ number: at }), id: 'same', suite }));
-    const file = await browser.write(one && other ? [one, other] : []);
-    const { page } = await browser.open(file, { hash: '#case=b/same' });
+    const file = await browser().write(one && other ? [one, other] : []);
+    const { page } = await browser().open(file, { hash: '#case=b/same' });
     await page.locator('.request').waitFor();
     expect(await page.locator('.request .query').allTextContents()).toEqual([other?.query]);
     await page.evaluate("location.hash = '#case=a/same'");
@@ -93,14 +81,14 @@ inBrowser(`reports of other runs${skipped}`, () => {
   });
 
   it('opens a run without a single case', async () => {
-    const { page, noise } = await browser.open(await browser.write([], { run: { planned: 0 } }));
+    const { page, noise } = await browser().open(await browser().write([], { run: { planned: 0 } }));
     expect(await page.locator('[role="status"]').textContent()).toContain('0 of 0 cases');
     expect(noise).toEqual([]);
   });
 
   it('answers a search and a filter over 5,000 cases, all of them in the document', async () => {
     const records = [...generateRun({ cases: 5000, seed: 3 }).records()];
-    const { page, noise } = await browser.open(await browser.write(records));
+    const { page, noise } = await browser().open(await browser().write(records));
     await expectShown(page, records);
     await page.locator('input[name="q"]').pressSequentially('元村站 汛限');
     await expectShown(
@@ -124,7 +112,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
 
   it('leaves rows out of sight to the browser: it lays them out when they come into sight', async () => {
     const records = [...generateRun({ cases: 300, seed: 3 }).records()];
-    const { page } = await browser.open(await browser.write(records));
+    const { page } = await browser().open(await browser().write(records));
     await expectShown(page, records);
     const laidOut = () =>
       page.evaluate<number>(
@@ -141,13 +129,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
   });
 });
 
-inBrowser(`the report of two runs${skipped}`, () => {
-  let browser: ReportBrowser;
-  beforeAll(async () => {
-    browser = await startReportBrowser();
-  });
-  afterAll(() => browser.close());
-
+describeInBrowser('the report of two runs', startReportBrowser, (browser) => {
   /** Each run has prompts of its own. */
   const [before, now] = [5, 6].map((seed) =>
     [...generateRun({ cases: 60, seed }).records()].map((record) => ({
@@ -163,7 +145,7 @@ inBrowser(`the report of two runs${skipped}`, () => {
   };
   const difference = { mean: -0.1, low: -0.15, high: -0.05, higher: 0, lower: 6, equal: 54, count: 60 };
   const open = async (hash = '') => {
-    const file = await browser.write(now ?? [], {
+    const file = await browser().write(now ?? [], {
       promptText: (hash) => (hash.endsWith('-6') ? 'You plan.\nAnswer briefly.' : undefined),
       before: {
         records: before ?? [],
@@ -179,7 +161,7 @@ inBrowser(`the report of two runs${skipped}`, () => {
         },
       },
     });
-    return browser.open(file, { hash });
+    return browser().open(file, { hash });
   };
 
   it('begins with what was lost and won, and what is worse beyond chance', async () => {
@@ -221,10 +203,10 @@ inBrowser(`the report of two runs${skipped}`, () => {
   });
 
   it('lists a case that only one run has', async () => {
-    const file = await browser.write(now?.slice(0, 3) ?? [], {
+    const file = await browser().write(now?.slice(0, 3) ?? [], {
       before: { records: before?.slice(1, 4) ?? [], comparison: { metrics: [], settings: [] } },
     });
-    const { page } = await browser.open(file, { hash: '#verdict=single' });
+    const { page } = await browser().open(file, { hash: '#verdict=single' });
     expect((await shownIds(page)).sort()).toEqual([now?.[0]?.id, before?.[3]?.id]);
   });
 });

@@ -25,28 +25,24 @@ describe('private tools over HTTP', () => {
 
   const start = () => startAgentServer({ more: { executors: [createSkillExecutor()] } });
 
-  it('go from being added to a call, and are gone when they are removed', async () => {
+  it('are added, listed, called and removed by their user, and named in the audit alone', async () => {
     const { ask, url } = await start();
-    const added = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, scope: 'system', origin: 'official' } }, ANN);
+    const entry = { ...ZEBRA, scope: 'system', origin: 'official', key_words: ['stripes'] };
+    const added = await ask(`POST ${BASE}`, { tool: entry }, ANN);
     expect([added.status, added.body]).toMatchObject([201, { name: 'my__zebra_letters', origin: 'user:ann' }]);
+    expect(added.body.notes).toEqual(['key_words: an unknown key, without effect; "keywords" may be meant']);
     expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toMatchObject([{ name: 'my__zebra_letters' }]);
     const { body: session } = await ask('POST /v1/sessions', {}, ANN);
     const at = `/v1/sessions/${session.id}`;
-    const search = async () => (await ask(`POST ${at}/search`, { query: 'zebra' }, ANN)).body.matches;
-    expect(await search()).toMatchObject([{ name: 'my__zebra_letters' }]);
     await ask(`POST ${at}/enable`, { names: ['my__zebra_letters'] }, ANN);
-    const called = await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN);
-    expect(called.body).toMatchObject({ ok: true, output: 'Write to Zora.' });
+    const call = async () => (await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN)).body;
+    expect(await call()).toMatchObject({ ok: true, output: 'Write to Zora.' });
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('winnow_calls_total{tool="other",outcome="ok"} 1');
     expect(metrics).not.toContain('zebra');
-    expect((await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN)).body).toEqual({
-      removed: 'my__zebra_letters',
-    });
-    expect(await search()).toEqual([]);
-    expect((await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN)).body).toMatchObject({
-      code: 'unknown_tool',
-    });
+    const removed = await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN);
+    expect([removed.status, removed.body]).toEqual([200, { removed: 'my__zebra_letters' }]);
+    expect(await call()).toMatchObject({ code: 'unknown_tool' });
     const { body: trail } = await ask('GET /v1/audit?user=ann&tool=my__zebra_letters', undefined, OPERATOR);
     const events = trail.entries.map(({ event }: { event: string }) => event);
     expect(events).toEqual(expect.arrayContaining(['private_tool_added', 'private_tool_removed']));
@@ -75,27 +71,14 @@ describe('private tools over HTTP', () => {
     expect([removed.status, removed.body]).toEqual([200, { removed: body.name }]);
   });
 
-  it('with a slip in a key are added, and the answer tells what is without effect', async () => {
+  it.each([
+    ['tool', {}],
+    ['name', { tool: { description: 'x' } }],
+    ['owner', { tool: ZEBRA, owner: 'bob' }],
+  ])('are refused with the field where it is wrong: %s', async (field, sent) => {
     const { ask } = await start();
-    const { status, body } = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, key_words: ['stripes'] } }, ANN);
-    expect([status, body.notes]).toEqual([201, ['key_words: an unknown key, without effect; "keywords" may be meant']]);
-    expect((await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN)).body.notes).toEqual([]);
-  });
-
-  it('that are not usable are refused with what is wrong of them', async () => {
-    const { ask } = await start();
-    const rows: [unknown, string][] = [
-      [{}, 'tool'],
-      [{ tool: { description: 'x' } }, 'name'],
-      [{ tool: { name: 'a"b', toolType: 'skill' } }, 'name'],
-      [{ tool: { name: 'a', toolType: 'magic' } }, 'toolType'],
-      [{ tool: { name: 'a', toolType: 'skill', inputSchema: { type: 7 } } }, 'inputSchema'],
-      [{ tool: { name: 'a', toolType: 'skill' }, owner: 'bob' }, 'owner'],
-    ];
-    for (const [body, field] of rows) {
-      const { status, body: problem } = await ask(`POST ${BASE}`, body, ANN);
-      expect([status, problem.issues.join()]).toEqual([400, expect.stringContaining(field)]);
-    }
+    const { status, body } = await ask(`POST ${BASE}`, sent, ANN);
+    expect([status, body.issues.join()]).toEqual([400, expect.stringContaining(field)]);
     expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toEqual([]);
   });
 });
@@ -142,33 +125,26 @@ describe('rules over HTTP', () => {
     return { ...server, model, planner, planned, select };
   }
 
-  it('change the next selection and plan as soon as they are put, and no longer when they are removed', async () => {
-    const { ask, select, model } = await start();
-    expect(await select()).toEqual(['file_read']);
+  it('are put, listed and removed by an operator, count at once, and say who changed them', async () => {
+    const { ask, select } = await start();
     const put = await ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
     expect([put.status, put.body]).toEqual([
       200,
       { name: 'list-first', ...LIST_FIRST, from: 'kept', updatedAt: expect.any(String), unknownTools: [] },
     ]);
     expect(await select()).toEqual(['file_list', 'file_read']);
-    const { body: plan } = await ask('POST /v1/plan', ASKED, ANN);
-    expect(plan.selection.tools).toMatchObject([{ name: 'file_list', via: 'rule', serves: 'list-first' }, {}]);
-    expect(model.calls.at(-1)?.prompt.system).toContain('file_list');
     expect((await ask(`GET ${BASE}`, undefined, OPERATOR)).body).toEqual({
       rules: [{ ...OWN, from: 'catalog', unknownTools: [] }, put.body],
       leftOut: [],
     });
-    await ask(`PUT ${BASE}/list-first`, { name: 'list-first', when: LIST_FIRST.when, last: ['file_list'] }, OPERATOR);
-    expect(await select()).toEqual(['file_read', 'file_list']);
+    const wrong = await ask(`PUT ${BASE}/list-first`, { ...LIST_FIRST, name: 'other' }, OPERATOR);
+    expect([wrong.status, wrong.body.issues]).toEqual([400, [expect.stringMatching(/^name: /u)]]);
+    expect((await ask(`PUT ${BASE}/list-first`, undefined, OPERATOR)).status).toBe(400);
     const removed = await ask(`DELETE ${BASE}/list-first`, undefined, OPERATOR);
     expect([removed.status, removed.body]).toEqual([200, { removed: 'list-first' }]);
-    expect(await select()).toEqual(['file_read']);
+    expect((await ask(`DELETE ${BASE}/list-first`, undefined, OPERATOR)).status).toBe(404);
     const { body: trail } = await ask('GET /v1/audit?user=olga', undefined, OPERATOR);
-    expect(trail.entries.map(({ event }: { event: string }) => event)).toEqual([
-      'rule_removed',
-      'rule_put',
-      'rule_put',
-    ]);
+    expect(trail.entries.map(({ event }: { event: string }) => event)).toEqual(['rule_removed', 'rule_put']);
   });
 
   it('cost nothing of what is kept for the tools: no planner, no view, no index, no prompt is made anew', async () => {
@@ -203,21 +179,6 @@ describe('rules over HTTP', () => {
     expect(await select()).toEqual(['file_delete', 'file_read']);
   });
 
-  it('that are not usable are refused with the field, and change nothing', async () => {
-    const { ask, select } = await start();
-    const rows: [string, unknown, string][] = [
-      ['r', undefined, 'when'],
-      ['r', { ...LIST_FIRST, name: 'other' }, 'name: the rule says "other", its address "r"'],
-    ];
-    for (const [name, body, issue] of rows) {
-      const { status, body: problem } = await ask(`PUT ${BASE}/${name}`, body, OPERATOR);
-      expect([name, status, problem.issues.join()]).toEqual([name, 400, expect.stringContaining(issue)]);
-    }
-    expect((await ask(`DELETE ${BASE}/nothing`, undefined, OPERATOR)).status).toBe(404);
-    expect((await ask(`DELETE ${BASE}/own`, undefined, OPERATOR)).body.detail).toContain('comes with the catalogue');
-    expect(await select()).toEqual(['file_read']);
-  });
-
   it('may have any name that an address can hold', async () => {
     const { ask } = await start();
     for (const name of ['水'.repeat(100), 'flood/report 1', '100 %']) {
@@ -225,12 +186,6 @@ describe('rules over HTTP', () => {
       expect([name, (await ask(`PUT ${line}`, LIST_FIRST, OPERATOR)).body.name]).toEqual([name, name]);
       expect((await ask(`DELETE ${line}`, undefined, OPERATOR)).body).toEqual({ removed: name });
     }
-  });
-
-  it('that name tools which are not there are taken, and the answer says so, the same of what users call their own', async () => {
-    const { ask } = await start();
-    const { body } = await ask(`PUT ${BASE}/r`, { ...LIST_FIRST, last: ['ghost', 'diary'] }, OPERATOR);
-    expect(body.unknownTools).toEqual(['ghost', 'diary']);
   });
 
   it('never show a tool that the caller may not see, in a selection, a plan or an error', async () => {
@@ -267,16 +222,6 @@ describe('rules over HTTP', () => {
     const { ask, select } = await start({ policy });
     await ask(`PUT ${BASE}/secret`, rule, OPERATOR);
     expect(await select({ user: 'bob' })).toEqual(['diary', 'file_read']);
-  });
-
-  it('count for the second plan of a run that failed', async () => {
-    const { ask, model } = await start();
-    await ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
-    const { body: session } = await ask('POST /v1/sessions', {}, ANN);
-    const plan = { steps: [{ id: 's1', tool: 'nothing', arguments: {} }] };
-    const { body } = await ask('POST /v1/plans/run', { session: session.id, plan, request: ASKED }, ANN);
-    expect(body.plan.steps).toMatchObject([{ tool: 'file_read' }]);
-    expect(model.calls.at(-1)?.prompt.system).toContain('file_list');
   });
 });
 

@@ -112,20 +112,6 @@ describe('Idempotency-Key', () => {
     expect((await send('/v1/sessions', {}, { key: 'k', user: 'bob' })).body.id).not.toBe(session);
   });
 
-  it('stays free where a call waits for an approval, and holds for the call that was approved', async () => {
-    const { send, at, ask, runs } = await start();
-    const call = { tool: 'file_delete', arguments: { path: 'a.txt' } };
-    const { body } = await send(`${at}/call`, call, { key: 'k' });
-    expect(body).toMatchObject({ ok: false, code: 'needs_approval' });
-    await ask(`POST /v1/approvals/${body.approval}/grant`, { by: { user: 'olga' } });
-    const answers = [await send(`${at}/call`, call, { key: 'k' }), await send(`${at}/call`, call, { key: 'k' })];
-    expect(answers.map(({ body: { ok }, isReplayed }) => [ok, isReplayed])).toEqual([
-      [true, false],
-      [true, true],
-    ]);
-    expect(runs).toEqual(['file_delete a.txt']);
-  });
-
   it('gives 409 while the first one runs; the work goes on when its client leaves', async () => {
     const { more, begun, end, count } = createHeldTool();
     const { send, at } = await start({ more });

@@ -111,13 +111,8 @@ describe('a server whose answer has no end', () => {
       'resources/list': (response, id) => answer(response, id, { resources: [], nextCursor: 'a' }),
       'tools/call': (response, id) => began(() => answer(response, id, { content: [{ type: 'text', text: 'done' }] })),
     });
-    const executor = createMcpExecutor({ bad: server });
-    const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } });
-    const metadata = { mcp: { server: 'bad', tool: 'note' } };
-    const calling = sandbox.run({
-      tool: createTool('note', {}, undefined, { toolType: 'mcp', metadata }),
-      arguments: {},
-    });
+    const { call, executor, close } = sandboxOf(server);
+    const calling = call();
     const answerNow = await running;
     expect(await executor.offers.ask('bad', { method: 'resources/list' })).toMatchObject({
       code: 'tool_failed',
@@ -125,20 +120,16 @@ describe('a server whose answer has no end', () => {
     });
     answerNow();
     expect(await calling).toMatchObject({ ok: true, output: 'done' });
-    await sandbox.close();
+    await close();
   });
 
   it('is left when it is called', async () => {
     const server = await serve({
       'tools/call': endless('application/json', '{"jsonrpc":"2.0","id":2,"result":"'),
     });
-    const sandbox = createSandbox({ executors: [createMcpExecutor({ bad: server })], limits: { timeoutMs: 60_000 } });
-    const tool = createTool('note', {}, undefined, {
-      toolType: 'mcp',
-      metadata: { mcp: { server: 'bad', tool: 'note' } },
-    });
-    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ ok: false, code: 'connection_lost' });
-    await sandbox.close();
+    const { call, close } = sandboxOf(server);
+    expect(await call()).toMatchObject({ ok: false, code: 'connection_lost' });
+    await close();
   });
 
   it('to pings of its own that it floods is left, with few answers unread', async () => {
@@ -153,12 +144,10 @@ describe('a server whose answer has no end', () => {
       const ping = `data: ${JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'ping' })}\n\n`;
       return response.write(ping.repeat(1_000));
     });
-    const sandbox = createSandbox({ executors: [createMcpExecutor({ bad: server })], limits: { timeoutMs: 60_000 } });
-    const metadata = { mcp: { server: 'bad', tool: 'note' } };
-    const tool = createTool('note', {}, undefined, { toolType: 'mcp', metadata });
-    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ ok: false, code: 'connection_lost' });
+    const { call, close } = sandboxOf(server);
+    expect(await call()).toMatchObject({ ok: false, code: 'connection_lost' });
     expect(unread).toBeLessThanOrEqual(100);
-    await sandbox.close();
+    await close();
   });
 
   it('is left when it is asked for its tools', async () => {
@@ -194,7 +183,7 @@ function sandboxOf(server: McpServer) {
   const metadata = { mcp: { server: 'bad', tool: 'note' } };
   const tool = createTool('note', {}, undefined, { toolType: 'mcp', metadata });
   const call = () => sandbox.run({ tool, arguments: {} });
-  return { call, whyDown: () => executor.whyDown?.(tool), close: sandbox.close };
+  return { call, executor, whyDown: () => executor.whyDown?.(tool), close: sandbox.close };
 }
 
 describe('a server that sends without end what nobody asked for', () => {

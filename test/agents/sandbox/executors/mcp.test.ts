@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LogMessage, Progress } from '../../../../src/agents/contracts.js';
+import type { LogMessage } from '../../../../src/agents/contracts.js';
 import type { AskPerson } from '../../../../src/agents/hearing.js';
 import {
   createMcpExecutor,
@@ -67,7 +67,7 @@ function start(server: McpServer, timeoutMs = 20_000) {
   opened.push(sandbox);
 }
 
-interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress' | 'onLog' | 'onQuestion' | 'user' | 'decided'> {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onLog' | 'onQuestion' | 'user' | 'decided'> {
   risk?: Risk;
   input?: object;
   /** Of a sandbox of its own, on the same server. */
@@ -227,12 +227,6 @@ describe('a tool of an MCP server', () => {
     const described = await call('large', { input: { meta: 1_000 }, limits });
     expect(described).not.toHaveProperty('meta');
     expect(described).toMatchObject({ notes: ['_meta of the result was left out: it is too large or no JSON.'] });
-  });
-
-  it('tells its progress', async () => {
-    const told: Progress[] = [];
-    await call('slow', { input: { steps: 3, pauseMs: 0 }, onProgress: (progress) => told.push(progress) });
-    expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
   });
 
   it('tells what it logs, within bounds, to nobody once two users have called', async () => {
