@@ -33,6 +33,7 @@ import {
 import { createReadiness } from './readiness.js';
 import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
 import { addToolRoutes } from './tool-routes.js';
+import { boundUnreadAnswers } from './unread-answers.js';
 
 export interface ServerParts extends AuthOptions {
   planner: Planner;
@@ -100,6 +101,7 @@ export function createServer({
   addAuth(app, parts);
   if (agents?.connections && parts.authenticate?.isOpen !== false)
     throw new WinnowError('invalid_option', CONNECTIONS_NEED_PROOF);
+  boundUnreadAnswers(app);
   addRequestSpans(app);
   // For missing files of /docs only: the hook below answers all other unknown paths.
   app.setNotFoundHandler(sendUnknownPath);

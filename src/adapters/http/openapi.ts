@@ -41,6 +41,10 @@ export interface Operation {
   readonly takesRoles?: boolean;
   /** It concerns the server itself and needs no caller. Default: false. */
   readonly isOpen?: boolean;
+  /** It concerns all users: callers who are no operators get `not_found`. Default: false. */
+  readonly isForOperators?: boolean;
+  /** It decides for others: the unproven word of a local program is not enough. Default: false. */
+  readonly needsProof?: boolean;
 }
 
 declare module 'fastify' {

@@ -13,6 +13,7 @@ import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput } from '../records.js';
 import type { CallFailure } from '../sandbox/failure.js';
+import { boundedArguments } from '../sandbox/prepare-arguments.js';
 import type { Situation } from '../sessions/situation.js';
 import type { Store } from '../store/sql/sql-store.js';
 import type { ApprovalRecord } from '../store/store.js';
@@ -219,7 +220,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       tool !== undefined && situation.isAllowed(tool) && (isEnabled || isAhead || !situation.policy.settings.strict);
     const open = kept?.paths.map((path) => ({ path, isWhole: true }));
     const prepared = mayRun ? prepareCopy(prepare(tool, request.arguments, open)) : undefined;
-    const given = prepared?.ok ? prepared.arguments : request.arguments;
+    const given = prepared?.ok ? prepared.arguments : boundedArguments(request.arguments);
     const decision = situation.decide(tool, 'call', {
       arguments: given,
       isAhead,

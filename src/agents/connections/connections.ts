@@ -111,7 +111,7 @@ export function createConnections(parts: ConnectionsParts) {
     async begin(caller: Caller & { user: string }, name: string, origin: string) {
       const place = placeOf(caller, name);
       const base = parts.publicUrl ?? origin;
-      if (parts.publicUrl === undefined && !isLoopback(new URL(base).hostname.replace(/^\[|\]$/gu, '')))
+      if (parts.publicUrl === undefined && !isLoopback(new URL(base).hostname))
         throw new WinnowError('invalid_option', NO_ADDRESS);
       const browser = randomBytes(32).toString('base64url');
       const state = seal({ user: place.user, name, browser }, key, 'state');

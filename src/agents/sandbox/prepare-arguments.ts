@@ -43,7 +43,7 @@ export function checkArguments(tool: Tool, decided: unknown): Prepared | CallFai
 
 /** A plain copy, within bounds. */
 function readArguments(tool: Tool, given: unknown): Prepared | CallFailure {
-  const problem = findProblem(given);
+  const problem = findArgumentProblem(given);
   if (problem !== undefined) return refuse(tool, [problem]);
   const copy = toJson(given);
   if (!copy.ok) return refuse(tool, [`(arguments): ${copy.reason}`]);
@@ -64,11 +64,16 @@ export const MOST_ARGUMENT_PARTS = 20_000;
 /** Of the arguments of one call, as JSON. */
 export const MOST_ARGUMENT_BYTES = 2 ** 20;
 
+/** None in place of arguments that are not usable: for the digest and log of a call that is refused. */
+export function boundedArguments(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return findArgumentProblem(given) === undefined ? given : {};
+}
+
 /**
  * Rejects arguments that are too deep or have too many parts, and keys that allow prototype pollution: `__proto__` and
  * `constructor.prototype`. `constructor` alone is allowed. The same rule as in the npm package secure-json-parse.
  */
-function findProblem(given: unknown): string | undefined {
+export function findArgumentProblem(given: unknown): string | undefined {
   let parts = 0;
   const find = (value: unknown, path: string, depth: number): string | undefined => {
     if (typeof value !== 'object' || value === null) return undefined;

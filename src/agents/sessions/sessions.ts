@@ -1,5 +1,6 @@
 /** The life cycle of sessions. Turns end enablements; idle time ends sessions. */
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
@@ -71,7 +72,12 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       const oldest = clock().getTime() - sessionIdleMs;
       const records = await store.list({ user: query.user, limit });
       const live = records.filter(({ activeAt }) => Date.parse(activeAt) >= oldest);
-      return Promise.all(live.map(async ({ id }) => toView(await situationOf(id, undefined, { isLook: true }))));
+      const views: SessionView[] = [];
+      for (const { id } of live) {
+        views.push(toView(await situationOf(id, undefined, { isLook: true })));
+        await nextTurn();
+      }
+      return views;
     },
 
     async beginTurn(id: string, ask: Ask = {}): Promise<SessionView> {

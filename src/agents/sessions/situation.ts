@@ -148,7 +148,8 @@ export function enabledTools({
   session,
   isAllowed,
 }: Situation): (EnabledTool & { tool: Tool })[] {
-  const allowed = view.tools.filter(isAllowed);
+  // The policy decides on few tools, not on all of the catalogue.
+  const allowed = view.tools.filter((tool) => (stays(tool) || enablements.has(tool.name)) && isAllowed(tool));
   const staying = allowed.flatMap((tool) => {
     const via = stays(tool);
     return via ? [{ tool, name: tool.name, via }] : [];

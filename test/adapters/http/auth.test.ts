@@ -74,6 +74,13 @@ describe('a page', () => {
     expect((await send(url, 'POST /v1/sessions', { ...JSON_TYPE, host: 'other.example' })).status).toBe(403);
   });
 
+  it('of another program on an address of this machine is refused, too, if the server is named by it', async () => {
+    const { url } = await serve({}, { hostNames: ['127.0.0.2'] });
+    const page = (origin: string) => ({ ...JSON_TYPE, host: '127.0.0.2:8000', origin });
+    expect((await send(url, 'POST /v1/sessions', page('http://127.0.0.2:8000'))).status).toBe(201);
+    expect((await send(url, 'POST /v1/sessions', page('http://127.0.0.2:9999'))).status).toBe(403);
+  });
+
   it.each([[{}], [{ 'content-type': 'text/plain' }], [{ 'content-type': 'application/x-www-form-urlencoded' }]])(
     'can not send what a browser sends without asking ahead: %j',
     async (headers) => {
@@ -193,6 +200,9 @@ describe('a server with tokens', () => {
     expect((await send(url, 'GET /metrics', bearer(ANN.token))).status).toBe(404);
     for (const path of ['GET /v1/audit', 'GET /metrics'])
       expect((await send(url, path, bearer('the-token-of-olga-123'))).status).toBe(200);
+    // Before the body is read, which may be much longer here than elsewhere.
+    const noJson = { method: 'POST', body: '{', headers: { ...JSON_TYPE, authorization: `Bearer ${ANN.token}` } };
+    expect((await fetch(`${url}/v1/index/snapshot`, noJson)).status).toBe(404);
     expect(await send(url, 'POST /v1/sessions', { ...bearer(ANN.token), 'x-winnow-user': 'bob' })).toMatchObject({
       status: 400,
     });

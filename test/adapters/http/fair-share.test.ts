@@ -3,9 +3,11 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import fastify from 'fastify';
+import { expect, it, vi } from 'vitest';
 import { streamEvents } from '../../../src/adapters/http/answer-work.js';
 import { createGate } from '../../../src/adapters/http/gate.js';
+import { boundUnreadAnswers } from '../../../src/adapters/http/unread-answers.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createRerank, parseRerankSettings } from '../../../src/agents/search/rerank.js';
@@ -139,4 +141,28 @@ it('a run of a plan is cancelled when nobody reads what it tells', async () => {
   expect(run?.state).toBe('cancelled');
   expect(calls).toBeLessThan(80);
   socket.destroy();
+});
+
+it('answers that their user does not read are so many bytes at most, and one that is larger is no reason', async () => {
+  const app = fastify();
+  app.decorateRequest('identity');
+  app.addHook('onRequest', async (request) => {
+    request.identity = { caller: { user: String(request.headers.user), roles: [] }, isProven: true };
+  });
+  boundUnreadAnswers(app);
+  app.get('/', async () => 'x'.repeat(40 * 2 ** 20));
+  const address = await app.listen({ port: 0, host: '127.0.0.1' });
+  const open = async (user: string) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1');
+    socket.write(`GET / HTTP/1.1\r\nhost: localhost\r\nuser: ${user}\r\n\r\n`);
+    await once(socket, 'readable');
+    return { socket, head: String(socket.read(15)) };
+  };
+  const first = await open('ann');
+  const second = await open('ann');
+  const ofBob = await open('bob');
+  expect([first, second, ofBob].map(({ head }) => head.slice(9, 12))).toEqual(['200', '500', '200']);
+  first.socket.destroy();
+  await vi.waitFor(async () => expect((await open('ann')).head.slice(9, 12)).toBe('200'));
+  await app.close();
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prepareArguments } from '../../../src/agents/sandbox/prepare-arguments.js';
+import { orderSteps } from '../../../src/agents/runs/step-order.js';
+import { boundedArguments, prepareArguments } from '../../../src/agents/sandbox/prepare-arguments.js';
 import { createTool } from '../../support/create-tool.js';
 
 const OPEN = createTool('a');
@@ -41,6 +42,27 @@ describe('defaults', () => {
     const many = createTool('many', { properties: { list: { default: Array.from({ length: 20_001 }, () => 1) } } });
     expect(prepareArguments(many, {})).toMatchObject({ issues: [expect.stringContaining('more than 20000 parts')] });
   });
+
+  it.each([
+    ['parts', [{ id: 's1', tool: 'a', arguments: { x: Array(20_001).fill(0) } }], undefined, 'more than 20000 parts'],
+    [
+      'inputs',
+      [{ id: 's1', tool: 'a', arguments: {} }],
+      { a: { value: Array(20_001).fill(0) } },
+      'more than 20000 parts',
+    ],
+    [
+      'levels',
+      [{ id: 's1', tool: 'a', arguments: JSON.parse('{"a":'.repeat(101) + '1' + '}'.repeat(101)) }],
+      undefined,
+      'levels deep',
+    ],
+  ])(
+    'of a plan that is run are bounded together, before anything walks through them: %s',
+    (_, steps, inputs, problem) => {
+      expect(() => orderSteps({ steps, ...(inputs ? { inputs } : {}) })).toThrow(problem);
+    },
+  );
 
   it('are never shared between two calls', () => {
     const [one, other] = [prepareArguments(tool, {}), prepareArguments(tool, {})];
@@ -148,4 +170,9 @@ describe('arguments that are too many', () => {
     const prepared = prepareArguments(tool, { list: Array.from({ length: 1_000 }, () => ({})) });
     expect(prepared).toMatchObject({ ok: false, reason: expect.stringContaining('defaults') });
   });
+});
+
+it('a call that is refused is written with its arguments, unless they are too many', () => {
+  expect(boundedArguments({ a: [1] })).toEqual({ a: [1] });
+  expect(boundedArguments({ a: Array(20_001).fill(0) })).toEqual({});
 });

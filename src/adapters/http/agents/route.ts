@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { parseInput } from '../../../core/parse.js';
-import { type Identity, unauthenticated } from '../auth/authenticate.js';
-import { requireOperator } from '../caller.js';
+import type { Identity } from '../auth/authenticate.js';
 import type { Named, Operation } from '../openapi.js';
 
 interface Description extends Omit<Operation, 'body' | 'query'> {
@@ -14,10 +13,6 @@ interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly status?: 200 | 201;
   /** Status of an answer with `ok: false`. Default: that of any answer. */
   readonly refusedStatus?: 200;
-  /** It concerns all users: callers who are no operators get `not_found`. Default: false. */
-  readonly isForOperators?: boolean;
-  /** It decides for others: the unproven word of a local program is not enough. Default: false. */
-  readonly needsProof?: boolean;
   /** It may wait for a model, so it takes a place of `server.concurrency`, like streamed work. Default: false. */
   readonly takesPlace?: boolean;
   /** Longest body, in bytes. Default: the server's limit. */
@@ -68,9 +63,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
   const numbers = numbersOf(spec.query);
   return {
     ...spec,
-    async respond({ body, query, identity: { caller, isProven }, ...raw }) {
-      if (spec.isForOperators) requireOperator(caller);
-      if (spec.needsProof && !isProven) throw unauthenticated(NEEDS_PROOF);
+    async respond({ body, query, identity: { caller }, ...raw }) {
       return handle({
         ...raw,
         caller,
@@ -81,10 +74,6 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
     },
   };
 }
-
-const NEEDS_PROOF =
-  'Who decides must prove who they are: send "authorization: Bearer TOKEN", with the operator\'s token of this machine ' +
-  '(its file stands in the log of the server) or one of your own.';
 
 function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unknown): z.output<Schema> {
   // A route without a schema ignores its input.

@@ -1,4 +1,7 @@
-/** Access control: refuses foreign web pages, demands JSON bodies, and identifies callers below `/v1` and `/mcp`. */
+/**
+ * Access control, before a body is read: refuses foreign web pages, demands JSON, identifies callers below `/v1` and `/mcp`, and
+ * keeps routes of operators to them.
+ */
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WinnowError } from '../../../core/errors.js';
@@ -6,7 +9,7 @@ import { KEY_HEADER, REPLAYED_HEADER } from '../agents/idempotency.js';
 import { requireOperator } from '../caller.js';
 import { MCP_PATH } from '../mcp-route.js';
 import { REQUEST_ID_HEADER } from '../problem.js';
-import { type Authenticate, createAuthenticate, type Identity } from './authenticate.js';
+import { type Authenticate, createAuthenticate, type Identity, unauthenticated } from './authenticate.js';
 import { createPageGuard, LOOPBACK_HOSTS } from './page-guard.js';
 
 declare module 'fastify' {
@@ -58,15 +61,21 @@ function addCallers(app: FastifyInstance, authenticate: Authenticate): void {
   app.addHook('onRequest', async (request, reply) => {
     // A later hook answers unknown paths; a handler would parse the body first.
     if (request.is404) return;
-    const isForOperators = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;
-    if (!isOfCallers(request) && !isForOperators) return;
+    const isOfMetrics = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;
+    if (!isOfCallers(request) && !isOfMetrics) return;
     // Shared caches must not store it: they may not know the header that identifies the caller.
     reply.header('cache-control', 'no-store');
     demandJson(request);
     request.identity = await authenticate(request.raw);
-    if (isForOperators) requireOperator(request.identity.caller);
+    const { isForOperators, needsProof } = request.routeOptions.config.operation ?? {};
+    if (isForOperators || isOfMetrics) requireOperator(request.identity.caller);
+    if (needsProof && !request.identity.isProven) throw unauthenticated(NEEDS_PROOF);
   });
 }
+
+const NEEDS_PROOF =
+  'Who decides must prove who they are: send "authorization: Bearer TOKEN", with the operator\'s token of this machine ' +
+  '(its file stands in the log of the server) or one of your own.';
 
 /** Undefined: any name, since callers prove who they are. */
 export function allowedHosts({ authenticate, hostNames }: AuthOptions): readonly string[] | undefined {

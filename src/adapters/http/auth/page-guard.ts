@@ -4,6 +4,7 @@
  * Streamable HTTP.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { isLoopback } from '../../../core/catalog/sources/source.js';
 
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -25,7 +26,7 @@ type PageGuard = (headers: IncomingHttpHeaders) => string | undefined;
 /** @returns a function that returns why a request is refused, or undefined */
 export function createPageGuard({ allowedHosts, origins = [] }: PageGuardOptions): PageGuard {
   const allowed = allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase()));
-  const named = new Set([...(allowed ?? [])].filter((host) => !LOOPBACK_HOSTS.includes(host)));
+  const named = new Set([...(allowed ?? [])].filter((host) => !isLoopback(host)));
   return ({ host = '', origin, 'sec-fetch-site': site }) => {
     if (allowed && !(IS_HOST.test(host) && allowed.has(urlOf(`http://${host}`)?.hostname ?? '')))
       return `The host "${host.slice(0, 80)}" is not served here.`;

@@ -62,7 +62,7 @@ export function createIssuer(server: OauthServer) {
   function isAllowed(address: string | URL, { method }: Pick<RequestInit, 'method'>): boolean {
     const { origin, protocol, hostname } = new URL(address);
     if (origin === new URL(url).origin) return true;
-    const isSafe = protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/gu, ''));
+    const isSafe = protocol === 'https:' || isLoopback(hostname);
     return oauth.issuer !== undefined && isSafe && (method === 'POST' || origin === new URL(oauth.issuer).origin);
   }
 

@@ -225,9 +225,9 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** Whether only this machine reaches the host. @param host a name or an address, an IPv6 one without brackets */
+/** Whether only this machine reaches the host. @param host a name or an address, an IPv6 one also in brackets */
 export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+  return /^(localhost|127(\.\d+){3}|::1|\[::1\])$/.test(host);
 }
 
 /** The operator's own files are trusted; servers and URLs are not, unless the configuration trusts the server. */
