@@ -53,7 +53,7 @@ describe('defaults', () => {
     ],
     [
       'levels',
-      [{ id: 's1', tool: 'a', arguments: JSON.parse('{"a":'.repeat(101) + '1' + '}'.repeat(101)) }],
+      [{ id: 's1', tool: 'a', arguments: JSON.parse(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`) }],
       undefined,
       'levels deep',
     ],
