@@ -10,7 +10,7 @@ import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
-import { choose, NULL, type OptionalValue, readRatios, removeNotGiven, writesNull } from './given.js';
+import { choose, isLikelyGiven, NULL, type OptionalValue, removeNotGiven, writesNull } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
@@ -38,6 +38,7 @@ interface DecidedArguments {
 
 interface Writing extends ChoiceContext {
   readonly writer: JsonWriter;
+  readonly open: Open;
   /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
@@ -83,12 +84,11 @@ export async function decideArguments(
     const taken = new Map(question.taken);
     const released: string[] = [];
     const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released };
-    const { asked, value, ...rest } = await read(async (open) => {
-      const written = await writeObject(root, { ...writing, writer: createJsonWriter(open) });
-      // With an argument missing, the caller decides again or asks the user.
-      return { ...written, asked: written.missing.length > 0 ? [] : await readRatios(optionals, open) };
-    });
-    if (asked.length > 0) removeNotGiven(optionals, asked, await readUnasked((open) => readRatios(optionals, open)));
+    const { value, ...rest } = await read((open) =>
+      writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
+    );
+    // With an argument missing, the caller decides again or asks the user.
+    if (rest.missing.length === 0 && optionals.length > 0) await readUnasked((open) => removeNotGiven(optionals, open));
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
@@ -115,8 +115,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     const known = settled.get(name);
     const before = { taken: new Set(taken.keys()), optionals: optionals.length };
     const leaveOut = () => {
-      delete value[name];
-      delete from[name];
+      for (const written of [value, from]) delete written[name];
       for (const words of took) taken.delete(words);
       if (depth > 0) return;
       released.push(...took);
@@ -127,8 +126,9 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       ? await writeSettled(place, known, writing)
       : await writeValue(place, { ...writing, optional, item: undefined });
     const took = [...taken.keys()].filter((words) => !before.taken.has(words));
-    if (!found) {
+    if (!found || (optional && !(await isLikelyGiven(optional, writing)))) {
       optionals.length = before.optionals;
+      for (const words of took) taken.delete(words);
       if (place.required) missing.push(name);
       continue;
     }
@@ -232,6 +232,8 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
     );
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
+    // Of what the request does not give, the model would list all words.
+    if (writing.optional && !(await isLikelyGiven(writing.optional, writing))) return undefined;
   }
   const [first] = found;
   if (!first) return writeNothing(writer, mark);

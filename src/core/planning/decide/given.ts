@@ -22,10 +22,12 @@ interface Decision {
   readonly choice: Choice;
 }
 
-/** A written optional argument. When all arguments are there, the model decides whether the request gives it. */
+/** A written optional argument. */
 export interface OptionalValue {
   /** The first has `null` among its choices. Of a list they end with its first item. */
   readonly decisions: Decision[];
+  /** How many times likelier it is than `null`. */
+  ratio?: number;
   leaveOut(): void;
 }
 
@@ -59,31 +61,34 @@ export async function choose<T extends Choice>(
   return { chosen, probability: best.probability };
 }
 
-/** How many times likelier each value is than `null`, in their order. */
-export async function readRatios(optionals: readonly OptionalValue[], open: Open): Promise<number[]> {
-  const ratios: number[] = [];
-  // From the last one back, each place is a prefix of what the model has already read.
-  for (const { decisions } of optionals.toReversed()) {
-    let value = 1;
-    for (const { mark, choices, choice } of decisions.toReversed())
-      value *= await createJsonWriter(open, mark).likelihoodOf(choice, choices);
-    const [first] = decisions;
-    const unsaid = first ? await createJsonWriter(open, first.mark).likelihoodOf(NULL, first.choices) : 0;
-    ratios.unshift(Math.max(value, LEAST) / Math.max(unsaid, LEAST));
-  }
-  return ratios;
+/** Whether the model finds the value likelier than `null`, which else takes its place, so that its words are free again. */
+export async function isLikelyGiven(
+  optional: OptionalValue,
+  { writer, open }: { writer: JsonWriter; open: Open },
+): Promise<boolean> {
+  const [first] = optional.decisions;
+  optional.ratio ??= await readRatio(optional, open);
+  if (!first || optional.ratio >= GIVEN.ratio) return true;
+  writer.back(first.mark);
+  writer.force(NULL.text);
+  return false;
 }
 
-/** Removes each optional value that the request does not give. @param unasked its ratio under an empty request */
-export function removeNotGiven(
-  optionals: readonly OptionalValue[],
-  asked: readonly number[],
-  unasked: readonly number[],
-): void {
-  for (const [place, { leaveOut }] of optionals.entries()) {
-    const ratio = asked[place] ?? 0;
-    if (ratio < GIVEN.ratio || ratio < GIVEN.lift * (unasked[place] ?? 0)) leaveOut();
-  }
+/** Removes each optional value that an empty request would get nearly as well. @param open reads that request */
+export async function removeNotGiven(optionals: readonly OptionalValue[], open: Open): Promise<void> {
+  // From the last one back, each place is a prefix of what the model has already read.
+  for (const optional of optionals.toReversed())
+    if ((optional.ratio ?? 0) < GIVEN.lift * (await readRatio(optional, open))) optional.leaveOut();
+}
+
+/** How many times likelier the value is than `null`. */
+async function readRatio({ decisions }: OptionalValue, open: Open): Promise<number> {
+  let value = 1;
+  for (const { mark, choices, choice } of decisions.toReversed())
+    value *= await createJsonWriter(open, mark).likelihoodOf(choice, choices);
+  const [first] = decisions;
+  const unsaid = first ? await createJsonWriter(open, first.mark).likelihoodOf(NULL, first.choices) : 0;
+  return Math.max(value, LEAST) / Math.max(unsaid, LEAST);
 }
 
 /**
