@@ -5,36 +5,15 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
-import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { closeAfterTest, createWorld, openClient, type WorldOptions } from './setup.js';
+import { asUser, createWorld, openClient, serveHttp, type WorldOptions } from './setup.js';
 
 /** MCP under `/mcp` of a real server, with real clients: whose session it is, who may ask at all, and how it ends. */
 describe('MCP over HTTP', () => {
-  interface Options extends WorldOptions {
-    http?: Partial<McpHttpParts>;
-    server?: ServerParts['options'];
-    hostNames?: readonly string[];
-  }
+  const serve = async (options?: Parameters<typeof serveHttp>[1], world: WorldOptions = {}) =>
+    serveHttp(await createWorld(world), options);
 
-  async function serve({ http, server, hostNames, ...options }: Options = {}) {
-    const world = await createWorld(options);
-    const mcp = createMcpEndpoint({ ...world.parts, ...http });
-    const { app, url } = await startServer({
-      planner: answeringPlanner(),
-      mcp,
-      hostNames,
-      options: { stopTimeoutMs: 2_000, ...server },
-    });
-    // Closed before the world it is about.
-    closeAfterTest(app);
-    return { ...world, app, mcp, url: `${url}/mcp` };
-  }
-
-  /** A client of this user; without one there is no gateway. */
   async function join(url: string, user?: string) {
-    const headers = user === undefined ? {} : { 'x-winnow-user': user };
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(url), asUser(user));
     const client = await openClient(transport as Transport);
     return { ...client, transport, id: transport.sessionId ?? '' };
   }
@@ -71,18 +50,6 @@ describe('MCP over HTTP', () => {
   }
 
   describe('a client over HTTP', () => {
-    it('finds, enables and calls a tool, in the name of the user that the gateway sets', async () => {
-      const { url, runs, agents } = await serve();
-      const { ask, names, changed } = await join(url, 'ann');
-      expect((await ask('tool_search', { query: 'mail' })).matches[0]).toMatchObject({ name: 'mail' });
-      await ask('tool_enable', { names: ['file_read'] });
-      await changed(1);
-      expect(await names()).toContain('file_read');
-      expect(await ask('file_read', { path: 'a' })).toEqual({ text: 'hello' });
-      expect(runs).toEqual(['file_read a']);
-      expect(await agents.router.sessions()).toMatchObject([{ user: 'ann' }]);
-    });
-
     it('that listens to nothing hears of a changed list with the answer that changed it', async () => {
       const { url } = await serve();
       const opened = await post(url, INITIALIZE);
@@ -91,14 +58,6 @@ describe('MCP over HTTP', () => {
       const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
       const answer = await (await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers)).text();
       expect(answer).toMatch(/notifications\/tools\/list_changed.*\n.*\n.*\n.*"id":2/u);
-    });
-
-    it('hears of the end of a turn while it asks nothing', async () => {
-      const { url } = await serve({ options: { turnPauseMs: 100 } });
-      const { ask, names, changed } = await join(url, 'ann');
-      await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 });
-      await changed(2);
-      expect(await names()).not.toContain('file_read');
     });
 
     it('has in each request the roles of that request, whichever others are under way', async () => {
@@ -113,16 +72,14 @@ describe('MCP over HTTP', () => {
         ...world.parts.router,
         createSession: (...asked: Parameters<typeof createSession>) => released.then(() => createSession(...asked)),
       };
-      const mcp = createMcpEndpoint({ ...world.parts, router });
-      const { app, url } = await startServer({ planner: answeringPlanner(), mcp });
-      closeAfterTest(app);
-      const opened = await post(`${url}/mcp`, INITIALIZE, { 'x-winnow-user': 'ann' });
+      const { url } = await serveHttp({ parts: { ...world.parts, router } });
+      const opened = await post(url, INITIALIZE, { 'x-winnow-user': 'ann' });
       await opened.text();
       const id = opened.headers.get('mcp-session-id') ?? '';
       const ask = async (request: number, roles: string) => {
         const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
         const headers = { 'mcp-session-id': id, 'x-winnow-user': 'ann', 'x-winnow-roles': roles };
-        return post(`${url}/mcp`, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
+        return post(url, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
       };
       const asGuest = await ask(1, 'guest');
       const asLead = await ask(2, 'lead');
@@ -141,16 +98,6 @@ describe('MCP over HTTP', () => {
       expect(refused.status).toBe(406);
       await closed;
       closing.mockRestore();
-    });
-
-    it('has the roles that the gateway sets', async () => {
-      const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
-      const { url } = await serve({ policy });
-      const headers = { 'x-winnow-user': 'ann', 'x-winnow-roles': 'guest' };
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-      const { ask } = await openClient(transport as Transport);
-      const { rejected } = await ask('tool_enable', { names: ['file_read'] });
-      expect(rejected).toMatchObject([{ code: 'unknown_tool' }]);
     });
 
     it('ends its session when it says so', async () => {
@@ -305,17 +252,6 @@ describe('MCP over HTTP', () => {
       await waiting.cancelled;
       await closed;
       expect((await agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
-    });
-
-    it('end at once where there is no time left', async () => {
-      const { url, mcp, waiting } = await serve();
-      const { client, ask } = await join(url, 'ann');
-      await ask('tool_enable', { names: ['wait'] });
-      client.callTool({ name: 'wait', arguments: {} }).catch(() => {});
-      await waiting.began;
-      await mcp.close(AbortSignal.abort());
-      await waiting.cancelled;
-      expect((await post(url, INITIALIZE)).status).toBe(503);
     });
 
     it('count among the requests at once while they ask, not while they listen', async () => {
