@@ -34,6 +34,19 @@ describe('a broken request', () => {
       ['POST /v1/approvals/x/grant', {}, 'by'],
       ['POST /v1/approvals/x/grant', { by: { user: 'bob' }, grant: 'always' }, 'grant'],
       ['POST /v1/plans/run', { plan: { steps: [] }, session: opened.id }, 'plan.steps'],
+      ...(
+        [
+          [{ session: undefined }, 'session'],
+          [{ tool: '' }, 'tool'],
+          [{ arguments: [] }, 'arguments'],
+          [{ reason: '' }, 'reason'],
+          [{ approval: 'x' }, 'approval'],
+        ] as const
+      ).map(([more, field]): [string, unknown, string] => [
+        'POST /v1/approvals',
+        { session: opened.id, tool: 'file_delete', arguments: { path: 'a' }, ...more },
+        field,
+      ]),
     ];
     for (const [line, body, field] of rows) {
       const { status, body: problem } = await ask(line, body);
@@ -148,39 +161,30 @@ describe('a run of a plan', () => {
     return { ...server, session: session.id };
   }
 
-  it('waits for an approval and goes on after it, each step behind the gate of the session', async () => {
+  it('waits for an approval, of which others are told where its arguments come from, and goes on after it', async () => {
     const { ask, runs, session } = await openWith('file_list', 'file_read', 'file_delete');
-    const paused = await ask('POST /v1/plans/run', { session, plan }, ANN);
+    const steps = plan.steps.map((one) => (one.id === 's3' ? { ...one, from: { path: 'step' } } : one));
+    const { body: paused } = await ask('POST /v1/plans/run', { session, plan: { steps } }, ANN);
+    const sources = { path: { source: 'step', references: ['${s1.path}'] } };
     expect(paused).toMatchObject({
-      status: 200,
-      body: {
-        state: 'paused',
-        steps: { s1: { status: 'done' }, s2: { status: 'done' }, s3: { status: 'needs_approval' } },
-      },
+      state: 'paused',
+      steps: { s1: { status: 'done' }, s2: { status: 'done' }, s3: { status: 'needs_approval', sources } },
     });
-    const resume = `POST /v1/plans/runs/${paused.body.id}/resume`;
+    const bob = { user: 'bob', roles: 'operator' };
+    const { approval } = paused.steps.s3;
+    const { body: one } = await ask(`GET /v1/approvals/${approval}`, undefined, bob);
+    expect(one).toMatchObject({ arguments: { path: 'a.txt' }, sources });
+    expect((await ask('GET /v1/approvals', undefined, bob)).body.approvals).toEqual([one]);
+    const audit = await ask('GET /v1/audit?event=call&tool=file_delete', undefined, { user: 'eve', roles: 'operator' });
+    expect(audit.body.entries).toMatchObject([{ outcome: 'needs_approval', sources }]);
+    const resume = `POST /v1/plans/runs/${paused.id}/resume`;
     expect((await ask(resume, {}, { user: 'bob' })).status).toBe(404);
-    expect((await ask(resume, {}, ANN)).body.state).toBe('paused');
-    await ask(`POST /v1/approvals/${paused.body.steps.s3.approval}/grant`, {}, { user: 'bob', roles: 'operator' });
+    await ask(`POST /v1/approvals/${approval}/grant`, {}, bob);
     expect((await ask(resume, {}, ANN)).body).toMatchObject({
       state: 'done',
       steps: { s3: { output: { gone: true } } },
     });
     expect(runs).toEqual(['file_list', 'file_read a.txt', 'file_delete a.txt']);
-  });
-
-  it('tells whoever approves where the arguments come from, and the operator what was told', async () => {
-    const { ask, session } = await openWith('file_list', 'file_delete');
-    const steps = [plan.steps[0], { ...step('s3', 'file_delete', '${s1.path}'), from: { path: 'step' } }];
-    const { body: paused } = await ask('POST /v1/plans/run', { session, plan: { steps } }, ANN);
-    const sources = { path: { source: 'step', references: ['${s1.path}'] } };
-    expect(paused.steps).toMatchObject({ s1: { status: 'done' }, s3: { status: 'needs_approval', sources } });
-    const bob = { user: 'bob', roles: 'operator' };
-    const { body: one } = await ask(`GET /v1/approvals/${paused.steps.s3.approval}`, undefined, bob);
-    expect(one).toMatchObject({ arguments: { path: 'a.txt' }, sources });
-    expect((await ask('GET /v1/approvals', undefined, bob)).body.approvals).toEqual([one]);
-    const audit = await ask('GET /v1/audit?event=call&tool=file_delete', undefined, { user: 'eve', roles: 'operator' });
-    expect(audit.body.entries).toMatchObject([{ outcome: 'needs_approval', sources }]);
   });
 
   it('runs nothing that is not enabled, and nothing in a dry run', async () => {

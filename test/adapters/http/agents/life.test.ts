@@ -218,76 +218,36 @@ describe('the life of a session', () => {
   });
 });
 
-/** `POST /v1/approvals`: an approval asked for before the call, over real HTTP. */
-describe('an approval ahead of the call', () => {
-  const ANN = { user: 'ann' };
-  const BOB = { user: 'bob' };
-  const DELETE = { tool: 'file_delete', arguments: { path: 'old.txt' } };
-
-  async function openSession() {
-    const server = await startAgentServer();
-    const { body } = await server.ask('POST /v1/sessions', {}, ANN);
-    const request = (more: object = {}, who: object = ANN) =>
-      server.ask('POST /v1/approvals', { session: body.id, ...DELETE, ...more }, who);
-    return { ...server, session: `/v1/sessions/${body.id}`, id: body.id, request };
-  }
-
-  describe('POST /v1/approvals', () => {
-    it('asks ahead, is granted by somebody else, and lets exactly that call through, once', async () => {
-      const { ask, request, session, runs } = await openSession();
-      const asked = await request({ reason: 'tidy up' });
-      expect(asked).toMatchObject({
-        status: 201,
-        body: {
-          ok: true,
-          approval: { state: 'pending', user: 'ann', tool: 'file_delete', arguments: { path: 'old.txt' } },
-        },
-      });
-      expect(asked.body.approval.reason).toContain('"tidy up"');
-      const approval = asked.body.approval.id;
-      expect(runs).toEqual([]);
-      expect((await ask(`POST /v1/approvals/${approval}/grant`, {}, ANN)).body.code).toBe('approval_own');
-      await ask(`POST /v1/approvals/${approval}/grant`, {}, { user: 'ben', roles: 'operator' });
-      expect(await request()).toMatchObject({ status: 201, body: { approval: { id: approval, state: 'granted' } } });
-
-      await ask(`POST ${session}/enable`, { names: ['file_delete'] }, ANN);
-      const other = { ...DELETE, arguments: { path: 'old.txt ' } };
-      expect((await ask(`POST ${session}/call`, other, ANN)).body.code).toBe('needs_approval');
-      expect((await ask(`POST ${session}/call`, { ...other, approval }, ANN)).body.code).toBe('approval_mismatch');
-      expect((await ask(`POST ${session}/call`, DELETE, ANN)).body).toMatchObject({ ok: true });
-      expect((await ask(`POST ${session}/call`, { ...DELETE, approval }, ANN)).body.code).toBe('approval_used');
-      expect(runs).toEqual(['file_delete old.txt']);
-    });
-
-    it('asked twice, also at the same moment, is one question', async () => {
-      const { ask, request } = await openSession();
-      const answers = await Promise.all([request(), request(), request({ arguments: { path: 'old.txt' } })]);
-      expect(new Set(answers.map(({ body }) => body.approval.id)).size).toBe(1);
-      expect((await ask('GET /v1/approvals', undefined, ANN)).body.approvals).toHaveLength(1);
-    });
-
-    it('answers 200 with what to do where it asks nobody', async () => {
-      const { request } = await openSession();
-      const { status, body } = await request({ arguments: { path: 1 } });
-      const told = { code: 'invalid_arguments', reason: expect.any(String), next: expect.any(String) };
-      expect([status, body]).toEqual([200, expect.objectContaining({ ok: false, ...told })]);
-    });
-
-    it("does not find another user's session, and names the field of a broken request", async () => {
-      const { ask, request } = await openSession();
-      expect(await request({}, BOB)).toMatchObject({ status: 404, body: { code: 'not_found' } });
-      expect(await request({ session: 'nothing' }, BOB)).toMatchObject({ status: 404 });
-      for (const [more, field] of [
-        [{ session: undefined }, 'session'],
-        [{ tool: '' }, 'tool'],
-        [{ arguments: [] }, 'arguments'],
-        [{ reason: '' }, 'reason'],
-        [{ approval: 'x' }, 'approval'],
-      ] as const)
-        expect(await request(more)).toMatchObject({ status: 400, body: { issues: [expect.stringContaining(field)] } });
-      expect((await ask('GET /v1/approvals')).body.approvals).toEqual([]);
-    });
+it('an approval is asked for ahead of the call, which then runs once, and is of no other user', async () => {
+  const { ask, runs } = await startAgentServer();
+  const [ann, bob] = [{ user: 'ann' }, { user: 'bob' }];
+  const remove = { tool: 'file_delete', arguments: { path: 'old.txt' } };
+  const { body: opened } = await ask('POST /v1/sessions', {}, ann);
+  const request = (more: object = {}, who: object = ann) =>
+    ask('POST /v1/approvals', { session: opened.id, ...remove, ...more }, who);
+  for (const more of [{}, { session: 'nothing' }])
+    expect(await request(more, bob)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await ask('GET /v1/approvals')).body.approvals).toEqual([]);
+  const asked = await request({ reason: 'tidy up' });
+  expect(asked).toMatchObject({
+    status: 201,
+    body: { ok: true, approval: { state: 'pending', user: 'ann', ...remove } },
   });
+  expect(asked.body.approval.reason).toContain('"tidy up"');
+  const { id: approval } = asked.body.approval;
+  expect((await ask(`POST /v1/approvals/${approval}/grant`, {}, ann)).body.code).toBe('approval_own');
+  await ask(`POST /v1/approvals/${approval}/grant`, {}, { user: 'ben', roles: 'operator' });
+  expect(await request()).toMatchObject({ status: 201, body: { approval: { id: approval, state: 'granted' } } });
+  await ask(`POST /v1/sessions/${opened.id}/enable`, { names: ['file_delete'] }, ann);
+  const call = async (more: object = {}) =>
+    (await ask(`POST /v1/sessions/${opened.id}/call`, { ...remove, ...more }, ann)).body;
+  expect(await call({ arguments: { path: 'old.txt ' }, approval })).toMatchObject({ code: 'approval_mismatch' });
+  expect(await call()).toMatchObject({ ok: true });
+  expect(await call({ approval })).toMatchObject({ code: 'approval_used' });
+  expect(runs).toEqual(['file_delete old.txt']);
+  const { status, body } = await request({ arguments: { path: 1 } });
+  const told = { code: 'invalid_arguments', reason: expect.any(String), next: expect.any(String) };
+  expect([status, body]).toEqual([200, expect.objectContaining({ ok: false, ...told })]);
 });
 
 /** What the policy hides is hidden also where no session asks: in the list of tools, and from the planner. */
