@@ -35,6 +35,19 @@ describe('MCP over HTTP', () => {
     });
   }
 
+  /** The session of a client that listens to nothing, by the headers of its further requests. */
+  async function initialize(url: string, user?: string) {
+    const who: Record<string, string> = user === undefined ? {} : { 'x-winnow-user': user };
+    const opened = await post(url, INITIALIZE, who);
+    await opened.text();
+    return { status: opened.status, headers: { ...who, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' } };
+  }
+  async function statusOf(url: string, { headers }: { headers: Record<string, string> }) {
+    const listed = await post(url, LIST, headers);
+    await listed.text();
+    return listed.status;
+  }
+
   /** `fetch` sets Host itself. */
   async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
     const accept = 'application/json, text/event-stream';
@@ -52,9 +65,7 @@ describe('MCP over HTTP', () => {
   describe('a client over HTTP', () => {
     it('that listens to nothing hears of a changed list with the answer that changed it', async () => {
       const { url } = await serve();
-      const opened = await post(url, INITIALIZE);
-      await opened.text();
-      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      const { headers } = await initialize(url);
       const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
       const answer = await (await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers)).text();
       expect(answer).toMatch(/notifications\/tools\/list_changed.*\n.*\n.*\n.*"id":2/u);
@@ -73,12 +84,10 @@ describe('MCP over HTTP', () => {
         createSession: (...asked: Parameters<typeof createSession>) => released.then(() => createSession(...asked)),
       };
       const { url } = await serveHttp({ parts: { ...world.parts, router } });
-      const opened = await post(url, INITIALIZE, { 'x-winnow-user': 'ann' });
-      await opened.text();
-      const id = opened.headers.get('mcp-session-id') ?? '';
+      const opened = await initialize(url, 'ann');
       const ask = async (request: number, roles: string) => {
         const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
-        const headers = { 'mcp-session-id': id, 'x-winnow-user': 'ann', 'x-winnow-roles': roles };
+        const headers = { ...opened.headers, 'x-winnow-roles': roles };
         return post(url, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
       };
       const asGuest = await ask(1, 'guest');
@@ -167,27 +176,14 @@ describe('MCP over HTTP', () => {
   describe('connections', () => {
     it('that wait for nothing make room for others, those that listen do not', async () => {
       const { url } = await serve({ http: { maxConnections: 2 } });
-      const idle = await post(url, INITIALIZE);
-      await idle.text();
-      const id = idle.headers.get('mcp-session-id') ?? '';
+      const idle = await initialize(url);
       const first = await join(url, 'ann');
       await join(url, 'ann');
-      expect((await post(url, LIST, { 'mcp-session-id': id })).status).toBe(404);
+      expect(await statusOf(url, idle)).toBe(404);
       const refused = await post(url, INITIALIZE);
       expect([refused.status, await refused.json()]).toMatchObject([503, { error: { message: /Too many/u } }]);
       expect(await first.names()).toContain('tool_search');
     });
-
-    const initialize = async (url: string, user: string) => {
-      const opened = await post(url, INITIALIZE, { 'x-winnow-user': user });
-      await opened.text();
-      return { status: opened.status, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-    };
-    const statusOf = async (url: string, user: string, { 'mcp-session-id': id }: { 'mcp-session-id': string }) => {
-      const listed = await post(url, LIST, { 'mcp-session-id': id, 'x-winnow-user': user });
-      await listed.text();
-      return listed.status;
-    };
 
     it('of one user make room for their own alone, oldest first', async () => {
       const { url } = await serve({ http: { maxConnections: 9, maxUserConnections: 2 } });
@@ -195,15 +191,17 @@ describe('MCP over HTTP', () => {
       const own = [];
       for (const _ of [1, 2, 3]) own.push(await initialize(url, 'mallory'));
       const statuses = [];
-      for (const one of own) statuses.push(await statusOf(url, 'mallory', one));
-      expect([await statusOf(url, 'ann', ann), ...statuses]).toEqual([200, 404, 200, 200]);
+      for (const one of own) statuses.push(await statusOf(url, one));
+      expect([await statusOf(url, ann), ...statuses]).toEqual([200, 404, 200, 200]);
     });
 
     it('on which a user only listens make room for one more of that user', async () => {
       const { url } = await serve({ http: { maxUserConnections: 1 } });
       const listening = await join(url, 'mallory');
       expect((await initialize(url, 'mallory')).status).toBe(200);
-      expect(await statusOf(url, 'mallory', { 'mcp-session-id': listening.id })).toBe(404);
+      expect(await statusOf(url, { headers: { 'mcp-session-id': listening.id, 'x-winnow-user': 'mallory' } })).toBe(
+        404,
+      );
     });
 
     it('of who has most make room where all are taken', async () => {
@@ -212,16 +210,13 @@ describe('MCP over HTTP', () => {
       await initialize(url, 'mallory');
       await initialize(url, 'mallory');
       expect((await initialize(url, 'bob')).status).toBe(200);
-      expect(await statusOf(url, 'ann', ann)).toBe(200);
+      expect(await statusOf(url, ann)).toBe(200);
     });
 
     it('on which nothing happens are closed', async () => {
       const { url, agents } = await serve({ http: { idleMs: 1 } });
-      const opened = await post(url, INITIALIZE);
-      await opened.text();
-      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-      let status = 0;
-      while (status !== 404) ({ status } = await post(url, LIST, headers));
+      const opened = await initialize(url);
+      while ((await statusOf(url, opened)) !== 404);
       expect((await agents.router.sessions()).every(({ endedAt }) => endedAt !== undefined)).toBe(true);
     });
 
