@@ -31,6 +31,9 @@ const single = (message: string, tool: string, more: Record<string, number> = {}
   ...more,
 });
 
+const yes = (probability: number): Answer => ({ 'yes"}': probability, 'no"}': 1 - probability });
+const same = (probability: number): Answer => ({ 'same call"}': probability, 'other call"}': 1 - probability });
+
 const listOf = (asks: readonly string[]) => `${asks.length}, "asks": ${JSON.stringify(asks)}`.replaceAll('","', '", "');
 
 /** Several things, each with its tool, also where it is read alone. */
@@ -132,9 +135,7 @@ describe('what is asked for', () => {
     const { result } = await decide([makeTool('weather', { inputSchema }), note], BOTH, {
       asks,
       tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
-      arguments: {
-        weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}`,
-      },
+      arguments: { weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}` },
     });
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
   });
@@ -202,8 +203,8 @@ describe('what is asked for', () => {
     });
 
     it.each<[string, Answer, number]>([
-      ['once, where its arguments take all that is said', { 'same call"}': 0.6, 'other call"}': 0.4 }, 1],
-      ['several times, where they do not', { 'same call"}': 0.4, 'other call"}': 0.6 }, 2],
+      ['once, where its arguments take all that is said', same(0.6), 1],
+      ['several times, where they do not', same(0.4), 2],
     ])('and values that are no words of the request is called %s', async (_, joins, count) => {
       const message = 'Weather in Oslo in both units';
       const parts = ['weather in Oslo in C', 'weather in Oslo in F'];
@@ -216,9 +217,7 @@ describe('what is asked for', () => {
         ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
         asks: { '1}': 0.5, [listOf(parts)]: 0.5 },
         joins: () => joins,
-        arguments: {
-          weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}`,
-        },
+        arguments: { weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}` },
       });
       const purposes = steps.map(({ purpose }) => purpose);
       expect(purposes).toEqual(count === 1 ? [message] : parts);
@@ -321,7 +320,7 @@ describe('what is asked for', () => {
     };
 
     it('is a part of that one', async () => {
-      const { steps, message } = await plan(0.6, 2, { 'same call"}': 0.5, 'other call"}': 0.5 });
+      const { steps, message } = await plan(0.6, 2, same(0.5));
       expect(steps).toEqual([['weather', message]]);
     });
 
@@ -334,7 +333,7 @@ describe('what is asked for', () => {
     });
 
     it.each<[string, number, Answer]>([
-      ['another call is likelier', 0.5, { 'same call"}': 0.4, 'other call"}': 0.6 }],
+      ['another call is likelier', 0.5, same(0.4)],
       ['the model is sure of several things', 0.2, 'same call"}'],
     ])('is a thing of its own where %s', async (_, one, joins) => {
       const { steps, prompts } = await plan(one, 2, joins);
@@ -481,7 +480,7 @@ describe('what is asked for', () => {
   it('is for the tool that does it, where the model would sooner name another one', async () => {
     const { result } = await decide([weather, note], OSLO, {
       tool: { [chooses(OSLO, 'write_note')]: 0.7, [chooses(OSLO, 'weather')]: 0.3 },
-      fits: { write_note: { 'yes"}': 0.2, 'no"}': 0.8 } },
+      fits: { write_note: yes(0.2) },
       arguments: { weather: '"place": "Oslo"}' },
     });
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
@@ -489,11 +488,11 @@ describe('what is asked for', () => {
 
   it.each([
     ['a tool that it would name for anything', { [chooses('', 'write_note')]: 0.9, [chooses('', 'none')]: 0.1 }, {}],
-    ['a tool that it says "yes" to for anything', undefined, { write_note: { 'yes"}': 0.9, 'no"}': 0.1 } }],
+    ['a tool that it says "yes" to for anything', undefined, { write_note: yes(0.9) }],
   ])('is not for %s', async (_, tool, fits) => {
     const { result } = await decide([weather, note], OSLO, {
       tool: { [chooses(OSLO, 'write_note')]: 0.6, [chooses(OSLO, 'weather')]: 0.4 },
-      fits: { write_note: { 'yes"}': 0.8, 'no"}': 0.2 }, weather: { 'yes"}': 0.7, 'no"}': 0.3 } },
+      fits: { write_note: yes(0.8), weather: yes(0.7) },
       unasked: { tool, fits },
       arguments: { weather: '"place": "Oslo"}' },
     });
@@ -512,7 +511,7 @@ describe('what is asked for', () => {
   describe('where selection ordered the tools', () => {
     const FIRST = ['a_tool', 'c_tool', 'd_tool', 'weather'];
     const tools = [...FIRST.filter((name) => name !== 'weather'), 'e_tool', 'f_tool'].map((name) => makeTool(name));
-    const no = { 'yes"}': 0.1, 'no"}': 0.9 };
+    const no = yes(0.1);
     const ordered = async (script: Partial<Script>) => {
       const { result, model } = await decide([...tools, weather], OSLO, {
         options: { passthroughTools: 0 },
@@ -534,8 +533,8 @@ describe('what is asked for', () => {
     };
 
     it('is compared with the first four of them, and the names of those that fit best', async () => {
-      const yes = { 'yes"}': 0.9, 'no"}': 0.1 };
-      const fits = { a_tool: no, weather: yes, c_tool: { 'yes"}': 0.88, 'no"}': 0.12 }, d_tool: no };
+      const surely = yes(0.9);
+      const fits = { a_tool: no, weather: surely, c_tool: yes(0.88), d_tool: no };
       const { result, asked, named, order } = await ordered({ fits });
       expect([...asked].sort()).toEqual(FIRST);
       expect(asked).toEqual(order.slice(0, 4));
@@ -641,8 +640,8 @@ describe('what is asked for', () => {
   const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
 
   it.each([
-    ['added', 'which does what is asked for', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search', 'train_book']],
-    ['not added', 'which may do it', { 'yes"}': 0.5, 'no"}': 0.5 }, ['train_search']],
+    ['added', 'which does what is asked for', yes(0.7), ['train_search', 'train_book']],
+    ['not added', 'which may do it', yes(0.5), ['train_search']],
   ])('has the tool %s that acts on what its tool reads, and %s', async (_, __, closes, expected) => {
     const { called } = await decide([search, book], HOME, {
       tool: single(HOME, 'train_search'),
@@ -654,19 +653,19 @@ describe('what is asked for', () => {
 
   const drafting = { ...search, risk: 'medium' as const };
   it.each([
-    ['has no second act behind a tool that acts', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search']],
+    ['has no second act behind a tool that acts', yes(0.7), ['train_search']],
     ['is one that works on the result, which is likelier still', 'yes"}', ['train_search', 'train_book']],
   ])('%s', async (_, closes, expected) => {
     const { called } = await decide([drafting, book], HOME, {
       tool: single(HOME, 'train_search'),
-      fits: { train_search: { 'yes"}': 0.9, 'no"}': 0.1 }, train_book: closes },
+      fits: { train_search: yes(0.9), train_book: closes },
     });
     expect(called).toEqual(expected);
   });
 
   it.each([
-    ['has a second act', { 'yes"}': 0.55, 'no"}': 0.45 }, ['train_search', 'train_book']],
-    ['has no second act that hardly fits', { 'yes"}': 0.45, 'no"}': 0.55 }, ['train_search']],
+    ['has a second act', yes(0.55), ['train_search', 'train_book']],
+    ['has no second act that hardly fits', yes(0.45), ['train_search']],
   ])(
     '%s where the model doubts that one thing is asked for, but finds no tool for the second',
     async (_, closes, expected) => {
@@ -674,7 +673,7 @@ describe('what is asked for', () => {
         asks: { '1}': 0.75, '2, "asks": ["the cheapest train", "home"]}': 0.25 },
         tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
         fits: {
-          train_search: (message) => (message === 'home' ? 'no"}' : { 'yes"}': 0.9, 'no"}': 0.1 }),
+          train_search: (message) => (message === 'home' ? 'no"}' : yes(0.9)),
           train_book: (message) => (message === 'home' ? 'no"}' : closes),
         },
       });
@@ -729,10 +728,7 @@ describe('steps on the way', () => {
         $defs: { parcel: { type: 'object', properties: { parcel_id: text } } },
       },
     });
-    const { result } = await decide([listed, weigh], HEAVY, {
-      tool: single(HEAVY, 'parcel_weight'),
-      arguments: named,
-    });
+    const { result } = await decide([listed, weigh], HEAVY, { tool: single(HEAVY, 'parcel_weight'), arguments: named });
     expect(result).toMatchObject({ steps: [{}, { arguments: { parcel_id: '${s1[0].parcel_id}' } }] });
   });
 
@@ -775,21 +771,18 @@ describe('steps on the way', () => {
       });
       return called;
     };
-    expect(await steps({ 'yes"}': 0.8, 'no"}': 0.2 })).toEqual(['draft_notice', 'send_notice']);
+    expect(await steps(yes(0.8))).toEqual(['draft_notice', 'send_notice']);
     expect(await steps('no"}')).toEqual(['list_notices', 'send_notice']);
   });
 
   it('do not come from a tool that may do what is asked for, where it needs an identifier first', async () => {
     const rooms = makeTool('list_rooms', { inputSchema: needing('name'), outputSchema: returning('room_id') });
-    const booking = makeTool('get_booking', {
-      inputSchema: needing('booking_id'),
-      outputSchema: returning('room_id'),
-    });
+    const booking = makeTool('get_booking', { inputSchema: needing('booking_id'), outputSchema: returning('room_id') });
     const book = makeTool('book_room', { risk: 'medium', inputSchema: needing('room_id') });
     const message = 'Book the room Aalto';
     const { result } = await decide([booking, rooms, book], message, {
       tool: single(message, 'book_room', { [chooses(message, 'get_booking')]: 0.6 }),
-      fits: { get_booking: { 'yes"}': 0.6, 'no"}': 0.4 }, list_rooms: 'no"}' },
+      fits: { get_booking: yes(0.6), list_rooms: 'no"}' },
       arguments: { list_rooms: '"name": "Aalto"}', book_room: '"room_id": "${s1.room_id}"}' },
     });
     expect(result).toMatchObject({ steps: [{ tool: 'list_rooms' }, { tool: 'book_room' }] });
@@ -833,11 +826,7 @@ describe('steps on the way', () => {
         tool: (message) => (message.startsWith('handle') ? chooses(message, 'find_person') : both.tool(message)),
         arguments: {
           find_person: '"name": "Ann"}',
-          ring: {
-            '"handle": null}': 0.9,
-            '"handle": "${s1.id}"}': 0.05,
-            '"handle": "${s3.id}"}': 0.05,
-          },
+          ring: { '"handle": null}': 0.9, '"handle": "${s1.id}"}': 0.05, '"handle": "${s3.id}"}': 0.05 },
         },
         sorts: () => sorted(['Ann', 'Bob']),
       },
@@ -852,11 +841,7 @@ describe('steps on the way', () => {
 
   it('serve all that need it, also where one of them says more of it', async () => {
     const findIn = makeTool('find_parcel', {
-      inputSchema: {
-        type: 'object',
-        properties: { name: text, kind: { enum: ['box', 'bag'] } },
-        required: ['name'],
-      },
+      inputSchema: { type: 'object', properties: { name: text, kind: { enum: ['box', 'bag'] } }, required: ['name'] },
       outputSchema: returning('parcel_id'),
     });
     const { steps } = await decide([findIn, weigh, track], 'Weight and track of the blue parcel', {
@@ -889,10 +874,7 @@ describe('steps on the way', () => {
       expect.stringContaining('For: from_town_id of book_trip'),
       expect.stringContaining('For: to_town_id of book_trip'),
     ]);
-    expect(steps.at(-1)).toMatchObject({
-      tool: 'book_trip',
-      from: { from_town_id: 'step', to_town_id: 'step' },
-    });
+    expect(steps.at(-1)).toMatchObject({ tool: 'book_trip', from: { from_town_id: 'step', to_town_id: 'step' } });
   });
 
   it('are found by the model where neither the request nor the graph has a value', async () => {
@@ -967,10 +949,7 @@ describe('steps on the way', () => {
       tool: single(message, 'book_room'),
       arguments: {
         search_rooms: '"guests": 3}',
-        book_room: {
-          '"room_id": "${s1.room_id}", "guests": 3, "beds": 3}': 0.9,
-          '"guests": null, "beds": null}': 0.1,
-        },
+        book_room: { '"room_id": "${s1.room_id}", "guests": 3, "beds": 3}': 0.9, '"guests": null, "beds": null}': 0.1 },
       },
     });
     expect(result).toMatchObject({ steps: [{ arguments: { guests: 3 } }, { tool: 'book_room' }] });
