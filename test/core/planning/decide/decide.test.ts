@@ -7,20 +7,13 @@ import { makeTool, naming, needing, plannerOf, returning } from '../../selection
 import { type Answer, answering, chooses, decide, type Script, scripted } from './setup.js';
 
 const text = { type: 'string' };
-const weather = makeTool('weather', {
-  inputSchema: {
-    type: 'object',
-    properties: {
-      place: { type: 'string', description: 'Name of the place' },
-      day: { type: 'string', format: 'date' },
-      units: { enum: ['metric', 'imperial'] },
-    },
-    required: ['place'],
-  },
-});
-const note = makeTool('write_note', {
-  inputSchema: { type: 'object', properties: { body: text }, required: ['body'] },
-});
+/** A tool of these arguments, all of them required unless some are named. */
+const toolOf = (name: string, properties: object, required: readonly string[] = Object.keys(properties)) =>
+  makeTool(name, { inputSchema: { type: 'object', properties, ...(required.length > 0 ? { required } : {}) } });
+const DAY = { type: 'string', format: 'date' };
+const PLACE = { type: 'string', description: 'Name of the place' };
+const weather = toolOf('weather', { place: PLACE, day: DAY, units: { enum: ['metric', 'imperial'] } }, ['place']);
+const note = toolOf('write_note', { body: text });
 const findParcel = makeTool('find_parcel', { inputSchema: needing('name'), outputSchema: returning('parcel_id') });
 const weigh = makeTool('parcel_weight', { inputSchema: needing('parcel_id') });
 const track = makeTool('parcel_track', { inputSchema: needing('parcel_id') });
@@ -127,12 +120,8 @@ describe('what is asked for', () => {
   });
 
   it('is one step where two things come to one call, with the defaults of what neither says', async () => {
-    const inputSchema = {
-      type: 'object',
-      properties: { place: text, unit: { enum: ['C', 'F'], default: 'C' } },
-      required: ['place'],
-    };
-    const { result } = await decide([makeTool('weather', { inputSchema }), note], BOTH, {
+    const inUnit = toolOf('weather', { place: text, unit: { enum: ['C', 'F'], default: 'C' } }, ['place']);
+    const { result } = await decide([inUnit, note], BOTH, {
       asks,
       tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
       arguments: { weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}` },
@@ -182,8 +171,7 @@ describe('what is asked for', () => {
 
     it('is a call for a number whose digits are in another one', async () => {
       const message = 'Read pages 70 and 7';
-      const page = { type: 'object', properties: { page: { type: 'integer' } }, required: ['page'] };
-      const { steps } = await decide([makeTool('read_page', { inputSchema: page }), note], message, {
+      const { steps } = await decide([toolOf('read_page', { page: { type: 'integer' } }), note], message, {
         tool: single(message, 'read_page'),
         asks: doubtful,
         arguments: { read_page: '"page": 70}' },
@@ -208,12 +196,8 @@ describe('what is asked for', () => {
     ])('and values that are no words of the request is called %s', async (_, joins, count) => {
       const message = 'Weather in Oslo in both units';
       const parts = ['weather in Oslo in C', 'weather in Oslo in F'];
-      const inputSchema = {
-        type: 'object',
-        properties: { place: text, unit: { enum: ['celsius', 'fahrenheit'] } },
-        required: ['place', 'unit'],
-      };
-      const { steps } = await decide([makeTool('weather', { inputSchema }), note], message, {
+      const inUnit = toolOf('weather', { place: text, unit: { enum: ['celsius', 'fahrenheit'] } });
+      const { steps } = await decide([inUnit, note], message, {
         ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
         asks: { '1}': 0.5, [listOf(parts)]: 0.5 },
         joins: () => joins,
@@ -256,12 +240,8 @@ describe('what is asked for', () => {
 
     it('has what the request says once in each of its calls', async () => {
       const message = 'Weather in Oslo and Rome in fahrenheit';
-      const inputSchema = {
-        type: 'object',
-        properties: { place: text, unit: { type: 'string' } },
-        required: ['place'],
-      };
-      const { steps } = await decide([makeTool('weather', { inputSchema }), note], message, {
+      const inUnit = toolOf('weather', { place: text, unit: text }, ['place']);
+      const { steps } = await decide([inUnit, note], message, {
         ...towns(message),
         arguments: {
           weather: { '"place": "Oslo", "unit": "fahrenheit"}': 0.5, '"place": "Rome", "unit": null}': 0.5 },
@@ -279,7 +259,7 @@ describe('what is asked for', () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
         inputSchema: needing('name'),
-        outputSchema: { type: 'object', properties: { station_id: text } },
+        outputSchema: returning('station_id'),
       });
       const level = makeTool('level', { inputSchema: needing('station_id') });
       const { result } = await decide([find, level], message, {
@@ -559,7 +539,7 @@ describe('what is asked for', () => {
 
     it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
       const producers = ['find_code', 'list_codes'].map((name) =>
-        makeTool(name, { outputSchema: { type: 'object', properties: { station_id: text } } }),
+        makeTool(name, { outputSchema: returning('station_id') }),
       );
       const level = makeTool('level', { inputSchema: needing('station_id') });
       const { result } = await decide([...producers, ...tools, level], 'the level', {
@@ -725,7 +705,7 @@ describe('steps on the way', () => {
       outputSchema: {
         type: 'array',
         items: { $ref: '#/$defs/parcel' },
-        $defs: { parcel: { type: 'object', properties: { parcel_id: text } } },
+        $defs: { parcel: returning('parcel_id') },
       },
     });
     const { result } = await decide([listed, weigh], HEAVY, { tool: single(HEAVY, 'parcel_weight'), arguments: named });
@@ -907,7 +887,7 @@ describe('steps on the way', () => {
   });
 
   it('are shown when the argument that they were added for is decided anew', async () => {
-    const find = makeTool('find_lyrics', { inputSchema: { type: 'object', properties: {} } });
+    const find = toolOf('find_lyrics', {});
     const translate = makeTool('translate', { inputSchema: needing('text') });
     const message = 'Translate the lyrics';
     const { model } = await decide([find, translate], message, {
@@ -941,9 +921,7 @@ describe('steps on the way', () => {
       inputSchema: { type: 'object', properties: { guests: count }, required: ['guests'] },
       outputSchema: returning('room_id'),
     });
-    const book = makeTool('book_room', {
-      inputSchema: { type: 'object', properties: { room_id: text, guests: count, beds: count }, required: ['room_id'] },
-    });
+    const book = toolOf('book_room', { room_id: text, guests: count, beds: count }, ['room_id']);
     const message = 'Book the nicest room for 3';
     const { result, steps } = await decide([search, book], message, {
       tool: single(message, 'book_room'),
@@ -966,9 +944,7 @@ describe('steps on the way', () => {
       inputSchema: needing('customer'),
       outputSchema: { type: 'object', properties: { bill_id: integer } },
     });
-    const drop = makeTool('delete_bill', {
-      inputSchema: { type: 'object', properties: { bill_id: integer }, required: ['bill_id'] },
-    });
+    const drop = toolOf('delete_bill', { bill_id: integer });
     const { called } = await decide([find, drop], message, {
       tool: single(message, 'delete_bill'),
       arguments: {
@@ -1011,7 +987,6 @@ describe('an argument', () => {
       inputSchema: { type: 'object', properties: { value: schema }, ...(isRequired ? { required: ['value'] } : {}) },
     });
 
-  const DAY = { type: 'string', format: 'date' };
   const GERMAN_DAY = { type: 'string', description: 'as DD.MM.YYYY' };
   it.each<[string, unknown, string, unknown, string]>([
     ['words as they stand there, with their rare characters', text, '请查一下䴙䴘站的水情', '䴙䴘站', 'request'],
@@ -1074,13 +1049,7 @@ describe('an argument', () => {
 
   it('that is an object has the least sure source of its parts, defaults among them', async () => {
     const letter = (properties: object, required: string[]) =>
-      makeTool('mail', {
-        inputSchema: {
-          type: 'object',
-          required: ['letter'],
-          properties: { letter: { type: 'object', required, properties } },
-        },
-      });
+      toolOf('mail', { letter: { type: 'object', required, properties } });
     const own = await decide([letter({ to: text, text }, ['to', 'text'])], 'Tell Ann the news', {
       tool: chooses('Tell Ann the news', 'mail'),
       arguments: { mail: '"letter": {"to": "Ann", "text": "Your flat is gone, pay now"}}' },
@@ -1098,9 +1067,7 @@ describe('an argument', () => {
 
   it('that is a list leaves out what the request leaves out', async () => {
     const message = 'Invite ann@hill.org and bo@hill.org, not cy@hill.org';
-    const people = makeTool('invite', {
-      inputSchema: { type: 'object', properties: { people: { type: 'array', items: text } }, required: ['people'] },
-    });
+    const people = toolOf('invite', { people: { type: 'array', items: text } });
     const { result } = await decide([people], message, {
       tool: single(message, 'invite'),
       arguments: { invite: '"people": ["ann@hill.org", "bo@hill.org", "cy@hill.org"]}' },
@@ -1115,9 +1082,7 @@ describe('an argument', () => {
     ['takes one that is surely there', '"labels": ["bug", "crash"]}', ['bug', 'crash']],
   ])('that is an optional list %s', async (_, labels, expected) => {
     const message = 'File it as bug and crash';
-    const file = makeTool('file_issue', {
-      inputSchema: { type: 'object', properties: { labels: { type: 'array', items: text } } },
-    });
+    const file = toolOf('file_issue', { labels: { type: 'array', items: text } }, []);
     const { result } = await decide([file], message, {
       tool: single(message, 'file_issue'),
       arguments: { file_issue: labels },
@@ -1135,9 +1100,7 @@ describe('an argument', () => {
   });
 
   it('of which the request has no word in its form is written by the model, if it fits', async () => {
-    const translate = makeTool('translate', {
-      inputSchema: { type: 'object', properties: { to: { type: 'string', pattern: '^[a-z]{2}$' } }, required: ['to'] },
-    });
+    const translate = toolOf('translate', { to: { type: 'string', pattern: '^[a-z]{2}$' } });
     const { result } = await fill(translate, '翻译成英文', '"to": "en"}');
     expect(result).toMatchObject({ steps: [{ arguments: { to: 'en' }, from: { to: 'composed' } }] });
     const { result: other } = await fill(translate, '翻译成英文', '"to": "English"}');
@@ -1164,13 +1127,8 @@ describe('an argument', () => {
   });
 
   it('gets the words of another one that is not given', async () => {
-    const order = makeTool('order', {
-      inputSchema: {
-        type: 'object',
-        properties: { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } },
-        required: ['item'],
-      },
-    });
+    const properties = { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } };
+    const order = toolOf('order', properties, ['item']);
     const written = (price: number, quantity: number): Answer => ({
       '"item": "batteries", "max_price": 2}': price,
       '"item": "batteries", "max_price": null, "quantity": null}': 0.1,
@@ -1221,9 +1179,7 @@ describe('a decided plan', () => {
   });
 
   it('that does not pass its check is an error with what there is', async () => {
-    const odd = makeTool('odd', {
-      inputSchema: { type: 'object', properties: { value: { type: 'integer', multipleOf: 7 } }, required: ['value'] },
-    });
+    const odd = toolOf('odd', { value: { type: 'integer', multipleOf: 7 } });
     const failed = decide([odd], 'Take 40', { tool: single('Take 40', 'odd'), arguments: { odd: '"value": 40}' } });
     await expect(failed).rejects.toMatchObject({
       code: 'plan_invalid',
