@@ -3,13 +3,10 @@ import { WinnowError } from '../../../../src/core/errors.js';
 import type { CallAbout, Prompt } from '../../../../src/core/model/model.js';
 import type { OptionsInput } from '../../../../src/core/options.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
-import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
+import { makeTool, naming, needing, plannerOf, returning, toolOf } from '../../selection/setup.js';
 import { type Answer, answering, chooses, decide, type Script, scripted } from './setup.js';
 
 const text = { type: 'string' };
-/** A tool of these arguments, all of them required unless some are named. */
-const toolOf = (name: string, properties: object, required: readonly string[] = Object.keys(properties)) =>
-  makeTool(name, { inputSchema: { type: 'object', properties, ...(required.length > 0 ? { required } : {}) } });
 const DAY = { type: 'string', format: 'date' };
 const PLACE = { type: 'string', description: 'Name of the place' };
 const weather = toolOf('weather', { place: PLACE, day: DAY, units: { enum: ['metric', 'imperial'] } }, ['place']);
