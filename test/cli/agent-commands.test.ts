@@ -82,25 +82,24 @@ async function runJson(...words: string[]) {
   return JSON.parse(stdout);
 }
 
-const withTools = () => ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
+const tools = () => ['--catalog', at('tools.json'), '--set', `toolsModule=${at('tools.mjs')}`];
 
-/** The plan as ann runs it, on a store of its own: its second step waits for an approval. */
-async function pause(name: string, ...more: string[]) {
+/** A run of the plan by Ann in a store of its own, which waits for an approval, and what to name it with. */
+async function paused(name: string, ...more: string[]) {
   const store = ['--store', at(`${name}.db`)];
-  const plan = [...store, ...withTools()];
-  const { id, steps } = await runJson('run', at('plan.json'), ...plan, '--user', 'ann', ...more);
-  const approval = String(steps.s2.approval);
-  const decide = (verb: string, ...more: string[]) =>
-    run('approvals', verb, approval, ...store, ...(more.includes('--by') ? more : ['--by', 'bob', ...more]));
-  return { store, plan, id, approval, decide };
+  const { id, steps } = await runJson('run', at('plan.json'), ...store, ...tools(), '--user', 'ann', ...more);
+  const resume = ['run', '--resume', id, ...store, ...tools()];
+  const waiting = Object.values<{ approval?: string }>(steps).find((step) => step.approval !== undefined);
+  const decide = (verb: string, ...words: string[]) =>
+    run('approvals', verb, waiting?.approval ?? '', ...store, ...words);
+  return { approval: waiting?.approval ?? '', store, resume, decide };
 }
 
 describe('a plan that needs an approval', () => {
   it('pauses, is granted by somebody else, goes on, and all of it can be looked at', async () => {
     const store = ['--store', at('life.db')];
-    const tools = ['--catalog', at('tools.json')];
     const module = ['--set', `toolsModule=${at('tools.mjs')}`];
-    const plan = [...store, ...tools, ...module];
+    const plan = [...store, ...tools()];
     const text = await run('run', at('plan.json'), ...plan, '--user', 'ann');
     expect(text).toMatch(/s1 +file_list +done +\{"path":"old.txt"\}/u);
     const [, approval = ''] = /\(approval ([\w-]+)\)/u.exec(text) ?? [];
@@ -145,12 +144,11 @@ describe('a plan that needs an approval', () => {
 
   it('shows where its arguments come from, in the run and to whoever approves', async () => {
     const store = ['--store', at('told.db')];
-    const tools = withTools();
     const [list, remove] = PLAN.steps;
     const given = { path: '${s1.path}', key: 's3cret', note: 'left\u202eright' };
     const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
     await writeFile(at('told.json'), JSON.stringify({ ...PLAN, steps: [list, told] }));
-    const text = await run('run', at('told.json'), ...store, ...tools, '--user', 'ann');
+    const text = await run('run', at('told.json'), ...store, ...tools(), '--user', 'ann');
     const [key = ''] = /key: "\[secret: 6 characters, [0-9a-f]{16}\]" {2}! unknown/u.exec(text) ?? [];
     const lines = [key, 'note: "left\\u{202e}right"  person', 'path: "old.txt"  step ${s1.path}'];
     expect(text).toContain(['file_delete waits for an approval with', ...lines].join('\n  '));
@@ -162,55 +160,57 @@ describe('a plan that needs an approval', () => {
   });
 
   it('is refused', async () => {
-    const { plan, id, decide } = await pause('refused');
-    await decide('refuse', '--reason', 'we need it');
-    const text = await run('run', '--resume', id, ...plan);
+    const { decide, resume } = await paused('refused');
+    await decide('refuse', '--by', 'bob', '--reason', 'we need it');
+    const text = await run(...resume);
     expect(text).toContain('It was refused: we need it');
     expect([text, exitCode]).toEqual([expect.stringMatching(/: failed\n$/u), 5]);
   });
+});
 
+describe('winnow approvals', () => {
   it('shows the reason of the gate as that of the question where the one who decided gave none', async () => {
-    const { store, plan, id, approval, decide } = await pause('silent');
-    const text = await decide('grant');
+    const { approval, store, decide, resume } = await paused('silent');
+    const text = await decide('grant', '--by', 'bob');
     expect(text).toContain(`${approval}  granted by bob\n`);
     expect(text).toContain('  asked by ann\n  reason: file_delete has high risk.\n');
     expect(await run('approvals', 'list', ...store)).toBe(text);
-    expect(await run('run', '--resume', id, ...plan)).not.toContain('Next');
+    expect(await run(...resume)).not.toContain('Next');
   });
 
-  it('goes on with other arguments that were granted, which whoever looks at it sees', async () => {
-    const { store, plan, id, decide } = await pause('edited');
-    const grant = (given: string) => decide('grant', '--arguments', given, '--catalog', at('tools.json'));
+  it('takes the decision of the asker where the policy lets their own person decide', async () => {
+    await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
+    const policy = ['--set', `policy=${at('self.yaml')}`];
+    const { approval, decide } = await paused('self', ...policy);
+    expect(await decide('grant', ...policy, '--by', 'ann')).toContain(`${approval}  granted by ann\n`);
+  });
+
+  it('says which flag is missing where the policy of the server was not named', async () => {
+    const rules = 'rules: [{ name: ask, match: { tool: file_list }, decision: needs_approval }]\n';
+    await writeFile(at('strict.yaml'), rules);
+    const policy = ['--set', `policy=${at('strict.yaml')}`];
+    const { decide } = await paused('policy', ...policy);
+    const text = await decide('grant', '--by', 'bob');
+    expect(text).toContain('The policy has changed since it was asked for.');
+    expect(text).toContain('--set policy=FILE');
+    expect(await decide('grant', '--by', 'bob', ...policy)).toContain('granted by bob');
+  });
+
+  it('grants with other arguments, which whoever looks at it sees, and the run goes on with these', async () => {
+    const { store, decide, resume } = await paused('edited');
+    const grant = (given: string) =>
+      decide('grant', '--by', 'bob', '--catalog', at('tools.json'), '--arguments', given);
     await expect(grant('[]')).rejects.toThrow('--arguments: ');
-    expect([await grant('{}'), exitCode]).toEqual([expect.stringMatching(/^invalid_arguments: .*path/u), 2]);
+    expect(await grant('{}')).toMatch(/^invalid_arguments: .*path/u);
+    expect(exitCode).toBe(2);
     const granted = await grant('{"path": "new.txt"}');
     expect(granted).toContain(
       '  file_delete {"path":"old.txt"}\n  bob granted other arguments than asked for\n    path: "old.txt" -> "new.txt"\n',
     );
     expect(await run('approvals', 'list', ...store)).toBe(granted);
-    const done = await runJson('run', '--resume', id, ...plan, '--user', 'ann');
+    const done = await runJson(...resume, '--user', 'ann');
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted new.txt for ann' } } });
   });
-});
-
-it('winnow approvals takes the decision of the asker where the policy lets their own person decide', async () => {
-  await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
-  const policy = ['--set', `policy=${at('self.yaml')}`];
-  const { approval, decide } = await pause('self', ...policy);
-  expect(await decide('grant', ...policy, '--by', 'ann')).toContain(`${approval}  granted by ann\n`);
-});
-
-it('winnow approvals says which flag is missing where the policy of the server was not named', async () => {
-  await writeFile(
-    at('strict.yaml'),
-    'rules: [{ name: ask, match: { tool: file_delete }, decision: needs_approval }]\n',
-  );
-  const policy = ['--set', `policy=${at('strict.yaml')}`];
-  const { decide } = await pause('policy', ...policy);
-  const text = await decide('grant');
-  expect(text).toContain('The policy has changed since it was asked for.');
-  expect(text).toContain('--set policy=FILE');
-  expect(await decide('grant', ...policy)).toContain('granted by bob');
 });
 
 describe('winnow run', () => {
@@ -221,16 +221,8 @@ describe('winnow run', () => {
   });
 
   it('leaves no trace of a dry run in the figures, and none of its calls in the audit', async () => {
-    const words = [
-      at('plan.json'),
-      '--store',
-      at('dry.db'),
-      '--catalog',
-      at('tools.json'),
-      '--set',
-      `policy=${at('policy.yaml')}`,
-    ];
-    const text = await run('run', ...words, '--dry-run', '--user', 'nina');
+    const words = ['--store', at('dry.db'), '--catalog', at('tools.json'), '--set', `policy=${at('policy.yaml')}`];
+    const text = await run('run', at('plan.json'), ...words, '--dry-run', '--user', 'nina');
     expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
     expect(text).toMatch(/s2 +file_delete +planned/u);
     expect(exitCode).toBe(5);
@@ -242,7 +234,7 @@ describe('winnow run', () => {
   });
 
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
-    const words = [at('plan.json'), ...withTools()];
+    const words = [at('plan.json'), ...tools()];
     expect(await run('run', ...words)).toContain('\nNext: give --user, ');
     expect(await run('run', ...words, '--user', 'ann')).toContain('\nNext: run it with --store, ');
   });
@@ -270,11 +262,11 @@ describe('winnow run', () => {
     await writeFile(at('nothing.mjs'), 'export const file_list = () => null;');
     const one = { ...PLAN, steps: [{ id: 's1', tool: 'file_list', arguments: { note: 'seen' } }] };
     await writeFile(at('nothing.json'), JSON.stringify(one));
-    const tools = ['--catalog', at('tools.json'), '--user', 'ann'];
-    const done = await run('run', at('nothing.json'), '--set', `toolsModule=${at('nothing.mjs')}`, ...tools);
+    const given = ['--catalog', at('tools.json'), '--user', 'ann'];
+    const done = await run('run', at('nothing.json'), '--set', `toolsModule=${at('nothing.mjs')}`, ...given);
     expect(done).toMatch(/^s1 +file_list +done +null$/mu);
     await writeFile(at('functions.mjs'), MODULE);
-    const paused = await run('run', at('plan.json'), '--set', `toolsModule=${at('functions.mjs')}`, ...tools);
+    const paused = await run('run', at('plan.json'), '--set', `toolsModule=${at('functions.mjs')}`, ...given);
     expect(paused).toMatch(/^file_delete waits for an approval with\n {2}path: "old\.txt"/mu);
   });
 

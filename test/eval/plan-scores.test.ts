@@ -75,67 +75,33 @@ describe('an argument at the default of its tool', () => {
 });
 
 describe('one mistake', () => {
+  type Given = [tool: string, values: Record<string, unknown>, needs?: string[]];
+  const find: Given = ['find', { name: 'Lake' }];
+  const read = (values: Record<string, unknown>, needs = ['s1']): Given => ['read', values, needs];
+  const right = { stcd: '${s1.stcd}', days: 3 };
+  const more = (needs: string[]) => [...GOLD, ...steps(read({ a: 1 }, needs)).map((step) => ({ ...step, id: 's3' }))];
+
   it.each([
+    ['a step is missing', steps(find), { nodeF1: 2 / 3, argumentValueF1: 0.5, edgeF1: 0 }, 'missing-step'],
+    ['a step too many', more([]), { nodeF1: 0.8, argumentValueF1: 8 / 9 }, 'extra-step'],
+    ['a step too many that waits for the others', more(['s1', 's2']), { edgeF1: 0.5 }, 'extra-step'],
+    ['another tool', steps(find, ['list', { stcd: '${s1.stcd}' }, ['s1']]), { nodeF1: 0.5 }, 'wrong-tool'],
+    ['a wrong value', steps(['find', { name: 'Pond' }], read(right)), { argumentValueF1: 2 / 3 }, 'wrong-argument'],
     [
-      'a step is missing',
-      steps(['find', { name: 'Lake' }]),
-      { nodeF1: 2 / 3, argumentValueF1: 0.5, edgeF1: 0 },
-      'missing-step',
-    ],
-    [
-      'a step too many',
-      [...GOLD, ...steps(['read', { a: 1 }]).map((step) => ({ ...step, id: 's3' }))],
-      { nodeF1: 0.8, argumentValueF1: 8 / 9 },
-      'extra-step',
-    ],
-    [
-      'a step too many that waits for the others',
-      [...GOLD, ...steps(['read', { a: 1 }, ['s1', 's2']]).map((step) => ({ ...step, id: 's3' }))],
-      { edgeF1: 0.5 },
-      'extra-step',
-    ],
-    [
-      'another tool',
-      steps(['find', { name: 'Lake' }], ['list', { stcd: '${s1.stcd}' }, ['s1']]),
-      { nodeF1: 0.5 },
-      'wrong-tool',
-    ],
-    [
-      'a wrong value',
-      steps(['find', { name: 'Pond' }], ['read', { stcd: '${s1.stcd}', days: 3 }, ['s1']]),
-      { argumentValueF1: 2 / 3 },
-      'wrong-argument',
-    ],
-    [
-      'an argument too many',
-      steps(['find', { name: 'Lake', x: 1 }], ['read', { stcd: '${s1.stcd}', days: 3 }, ['s1']]),
+      'another argument',
+      steps(['find', { name: 'Lake', x: 1 }], read(right)),
       { argumentValueF1: 6 / 7 },
       'extra-argument',
     ],
+    ['an argument less', steps(find, read({ stcd: '${s1.stcd}' })), { argumentValueF1: 0.8 }, 'missing-argument'],
+    ['another field', steps(find, read({ ...right, stcd: '${s1.id}' })), { argumentValueF1: 2 / 3 }, 'wrong-reference'],
     [
-      'an argument is missing',
-      steps(['find', { name: 'Lake' }], ['read', { stcd: '${s1.stcd}' }, ['s1']]),
-      { argumentValueF1: 0.8 },
-      'missing-argument',
-    ],
-    [
-      'another field of the result',
-      steps(['find', { name: 'Lake' }], ['read', { stcd: '${s1.id}', days: 3 }, ['s1']]),
+      'a made-up value',
+      steps(find, read({ ...right, stcd: '31005650' })),
       { argumentValueF1: 2 / 3 },
       'wrong-reference',
     ],
-    [
-      'a made-up value in place of a reference',
-      steps(['find', { name: 'Lake' }], ['read', { stcd: '31005650', days: 3 }, ['s1']]),
-      { argumentValueF1: 2 / 3 },
-      'wrong-reference',
-    ],
-    [
-      'no dependency',
-      steps(['find', { name: 'Lake' }], ['read', { stcd: '${s1.stcd}', days: 3 }]),
-      { edgeF1: 0 },
-      'missing-edge',
-    ],
+    ['no dependency', steps(find, read(right, [])), { edgeF1: 0 }, 'missing-edge'],
   ] as const)('%s', (_, got, scores, fault) => {
     const verdict = scorePlan(EXPECTED, got, exact);
     for (const [name, value] of Object.entries(scores))

@@ -10,19 +10,16 @@ import { META_TOOLS } from '../../../src/agents/meta-tools.js';
 import { setUp, TOOLS } from '../../agents/setup.js';
 import { createTool } from '../../support/create-tool.js';
 import { ScriptedChat } from './scripted-chat.js';
-import { answersOf, createRouted, finalText, saying } from './setup.js';
+import { answersOf, finalText, type RoutedOptions, saying, start } from './setup.js';
 
 const META = ['tool_search', 'tool_enable', 'tool_disable'];
 const READ = { name: 'file_read', args: { path: 'a' } };
 const enabling = (...names: string[]) => ({ name: 'tool_enable', args: { names } });
+const disabling = (...names: string[]) => ({ name: 'tool_disable', args: { names } });
 
 describe('what the model is shown', () => {
   it('is the meta tools and what the session has enabled, at each call of the model anew', async () => {
-    const { router } = await setUp();
-    const { chat, say } = createRouted({
-      router,
-      answers: [enabling('file_read'), { name: 'tool_disable', args: { names: ['file_list'] } }, 'done'],
-    });
+    const { chat, say } = await start([enabling('file_read'), disabling('file_list'), 'done']);
     await say('read');
     expect(chat.seen.map(({ tools }) => tools)).toEqual([
       [...META, 'ask_user'],
@@ -37,8 +34,7 @@ describe('what the model is shown', () => {
         alwaysLoad: true,
       }),
     ];
-    const { router } = await setUp({ tools });
-    const { chat, say } = createRouted({ router, answers: ['done'] });
+    const { chat, say } = await start(['done'], { setup: { tools } });
     await say('go');
     expect(chat.seen[0]?.definitions.at(-1)).toEqual({
       type: 'function',
@@ -51,11 +47,8 @@ describe('what the model is shown', () => {
   });
 
   it('leaves out what is enabled for turns that are over', async () => {
-    const { router } = await setUp();
-    const { chat, say } = createRouted({
-      router,
-      answers: [{ name: 'tool_enable', args: { names: ['lsp_open'], ttl_turns: 1 } }, 'one', 'two'],
-    });
+    const once = { name: 'tool_enable', args: { names: ['lsp_open'], ttl_turns: 1 } };
+    const { chat, say } = await start([once, 'one', 'two']);
     await say('one');
     await say('two');
     expect(chat.seen.map(({ tools }) => tools.includes('lsp_open'))).toEqual([false, true, false]);
@@ -63,13 +56,9 @@ describe('what the model is shown', () => {
 
   it('is a fitting name in place of one that providers refuse, and the call reaches the tool', async () => {
     const name = 'repos/create issue';
-    const { router, runs } = await setUp({
-      tools: [createTool(name, {}, undefined, { risk: 'low', alwaysLoad: true })],
-    });
-    const { chat, say } = createRouted({
-      router,
-      answers: ({ tools }, index) => (index === 0 ? { name: tools.at(-1) ?? '' } : 'done'),
-    });
+    const tools = [createTool(name, {}, undefined, { risk: 'low', alwaysLoad: true })];
+    const last: RoutedOptions['answers'] = (seen, index) => (index === 0 ? { name: seen.tools.at(-1) ?? '' } : 'done');
+    const { runs, chat, say } = await start(last, { setup: { tools } });
     const messages = await say('go');
     expect(chat.seen[0]?.tools.at(-1)).toMatch(/^repos_create_issue_[0-9a-f]{8}$/);
     expect(runs.map((run) => run.tool.name)).toEqual([name]);
@@ -79,8 +68,7 @@ describe('what the model is shown', () => {
 
 describe('a call', () => {
   it('of an enabled tool runs behind the router, with its arguments and its user', async () => {
-    const { router, runs } = await setUp();
-    const { say } = createRouted({ router, answers: [enabling('file_read'), READ, 'done'] });
+    const { runs, say } = await start([enabling('file_read'), READ, 'done']);
     const messages = await say('read a');
     expect(runs).toMatchObject([{ tool: { name: 'file_read' }, arguments: { path: 'a' }, user: 'ann' }]);
     expect(answersOf(messages).at(-1)).toEqual({
@@ -91,54 +79,31 @@ describe('a call', () => {
     expect(finalText(messages)).toBe('done');
   });
 
-  it.each([
-    ['is not enabled', READ, 'not_enabled'],
+  it.each<[string, { name: string; args?: Record<string, unknown> }, string, object?]>([
+    ['is not enabled', { name: 'deploy' }, 'not_enabled'],
     ['every object has', { name: 'constructor' }, 'unknown_tool'],
     ['has no name that a tool can have', { name: 'x'.repeat(300) }, 'invalid_request'],
-  ])('of what %s does not run, and the agent is told why and what to do', async (_, call, code) => {
-    const { router, runs } = await setUp();
-    const { say } = createRouted({ router, answers: [call, 'done'] });
+    ['has wrong arguments', { ...READ, args: { pat: 1 } }, 'invalid_arguments', { issues: [expect.any(String)] }],
+    [
+      'is a meta tool with wrong arguments',
+      { name: 'tool_search', args: { query: ' ' } },
+      'invalid_request',
+      { reason: expect.stringContaining('query') },
+    ],
+  ])('of what %s does not run, and the agent is told why and what to do', async (_, call, code, more = {}) => {
+    const { runs, say } = await start([enabling('file_read'), call, 'done']);
     const messages = await say('go');
-    expect(answersOf(messages)).toMatchObject([
-      {
-        name: call.name,
-        status: 'error',
-        content: { ok: false, code, reason: expect.any(String), next: expect.any(String) },
-      },
-    ]);
+    const told = { ok: false, code, reason: expect.any(String), next: expect.any(String), ...more };
+    expect(answersOf(messages).slice(1)).toMatchObject([{ name: call.name, status: 'error', content: told }]);
     expect(runs).toEqual([]);
     expect(finalText(messages)).toBe('done');
   });
 
-  it('with wrong arguments tells the agent each problem', async () => {
-    const { router, runs } = await setUp();
-    const { say } = createRouted({
-      router,
-      answers: [enabling('file_read'), { name: 'file_read', args: { pat: 1 } }, 'done'],
-    });
-    const messages = await say('go');
-    expect(answersOf(messages).at(-1)?.content).toMatchObject({
-      code: 'invalid_arguments',
-      issues: [expect.any(String)],
-    });
-    expect(runs).toEqual([]);
-  });
-
-  it('of a meta tool with wrong arguments is told so, too', async () => {
-    const { router } = await setUp();
-    const { say } = createRouted({ router, answers: [{ name: 'tool_search', args: { query: ' ' } }, 'done'] });
-    expect(answersOf(await say('go'))).toMatchObject([
-      { status: 'error', content: { ok: false, code: 'invalid_request', reason: expect.stringContaining('query') } },
-    ]);
-  });
-
   it.each(['v1', 'v2'] as const)('among several of one step is judged by itself (%s)', async (version) => {
-    const { router, runs } = await setUp();
-    const { say } = createRouted({
-      router,
-      version,
-      answers: [enabling('file_read'), [READ, { name: 'deploy' }, { name: 'file_read', args: { path: 'b' } }], 'done'],
-    });
+    const { runs, say } = await start(
+      [enabling('file_read'), [READ, { name: 'deploy' }, { name: 'file_read', args: { path: 'b' } }], 'done'],
+      { version },
+    );
     const messages = await say('go');
     expect(answersOf(messages).map(({ status }) => status)).toEqual(['success', 'success', 'error', 'success']);
     expect(runs.map((run) => run.arguments.path).sort()).toEqual(['a', 'b']);
@@ -149,17 +114,17 @@ describe('a call', () => {
       { ok: false, code: 'tool_failed', reason: 'no such file', next: 'Use another path.' },
       { ok: true, output: 'text', notes: ['The result was shortened.'], milliseconds: 1 },
     ];
-    const { router } = await setUp({ execute: async () => results.shift() ?? Promise.reject(new Error('too often')) });
-    const { say } = createRouted({ router, answers: [enabling('file_read'), READ, READ, 'done'] });
+    const { say } = await start([enabling('file_read'), READ, READ, 'done'], {
+      setup: { execute: async () => results.shift() ?? Promise.reject(new Error('too often')) },
+    });
     const [, failed, shortened] = answersOf(await say('go'));
     expect(failed).toMatchObject({ status: 'error', content: { code: 'tool_failed', reason: 'no such file' } });
     expect(shortened).toMatchObject({ status: 'success', content: 'text\nNote: The result was shortened.' });
   });
 
   it('that needs an approval is refused with the id of the approval, and runs once when somebody else has granted it', async () => {
-    const { router, runs } = await setUp();
     const deploy = { name: 'deploy', args: { to: 'test' } };
-    const { say } = createRouted({ router, answers: [enabling('deploy'), deploy, 'waiting', deploy, deploy, 'done'] });
+    const { router, runs, say } = await start([enabling('deploy'), deploy, 'waiting', deploy, deploy, 'done']);
     const refused = answersOf(await say('deploy')).at(-1)?.content;
     const [approval] = await router.approvals.list({ state: 'pending' });
     expect(refused).toMatchObject({ code: 'needs_approval', approval: approval?.id });
@@ -174,15 +139,16 @@ describe('the signal of a run', () => {
   it('reaches the tool that runs', async () => {
     const controller = new AbortController();
     const signals: (AbortSignal | undefined)[] = [];
-    const { router } = await setUp({
-      async execute({ signal }) {
-        signals.push(signal);
-        controller.abort();
-        await wait(10);
-        return { ok: false, code: 'cancelled', reason: 'stopped', next: 'none' };
+    const { say } = await start([enabling('file_read'), READ, 'done'], {
+      setup: {
+        async execute({ signal }) {
+          signals.push(signal);
+          controller.abort();
+          await wait(10);
+          return { ok: false, code: 'cancelled', reason: 'stopped', next: 'none' };
+        },
       },
     });
-    const { say } = createRouted({ router, answers: [enabling('file_read'), READ, 'done'] });
     await expect(say('go', controller.signal)).rejects.toThrow(/abort/i);
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
@@ -205,8 +171,7 @@ describe("the agent's own tools", () => {
   });
 
   it('open no way to a tool of the router that has such a name', async () => {
-    const { router, runs } = await setUp();
-    const { say } = createRouted({ router, ungated: ['file_read'], answers: [READ, 'done'] });
+    const { runs, say } = await start([READ, 'done'], { ungated: ['file_read'] });
     expect(answersOf(await say('go'))).toMatchObject([{ content: { code: 'not_enabled' } }]);
     expect(runs).toEqual([]);
   });
@@ -222,8 +187,7 @@ describe("the agent's own tools", () => {
 
 describe('a store that fails', () => {
   it('ends the run: it is nothing that an agent can mend', async () => {
-    const { router, store } = await setUp({ tools: TOOLS });
-    const { say } = createRouted({ router, answers: [READ, 'done'] });
+    const { store, say } = await start([READ, 'done'], { setup: { tools: TOOLS } });
     store.sessions.enablements = () => Promise.reject(new Error('disk full'));
     await expect(say('go')).rejects.toThrow('disk full');
   });

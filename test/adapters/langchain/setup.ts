@@ -9,6 +9,7 @@ import {
   type RoutingContext,
   type RoutingMiddlewareOptions,
 } from '../../../src/adapters/langchain/index.js';
+import { setUp } from '../../agents/setup.js';
 import { type ChatAnswer, ScriptedChat } from './scripted-chat.js';
 
 export interface RoutedOptions extends RoutingMiddlewareOptions {
@@ -36,6 +37,14 @@ export function createRouted({ answers, checkpointer = new MemorySaver(), versio
     return messages;
   };
   return { agent, chat, config, configFor, run, say };
+}
+
+type StartOptions = Omit<RoutedOptions, 'router' | 'answers'> & { setup?: Parameters<typeof setUp>[0] };
+
+/** Such an agent, before a router of its own. */
+export async function start(answers: RoutedOptions['answers'], { setup, ...options }: StartOptions = {}) {
+  const made = await setUp(setup);
+  return { ...made, ...createRouted({ router: made.router, answers, ...options }) };
 }
 
 export function saying(text: string) {

@@ -9,7 +9,7 @@ import { openStore } from '../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { type Setup, setUp, TOOLS } from '../../agents/setup.js';
 import { createTool } from '../../support/create-tool.js';
-import { answersOf, type ChatAnswer, createRouted, saying } from './setup.js';
+import { answersOf, type ChatAnswer, createRouted, saying, start } from './setup.js';
 
 describe('the threads of an agent', () => {
   const ENABLE = { name: 'tool_enable', args: { names: ['lsp_open'] } };
@@ -22,8 +22,7 @@ describe('the threads of an agent', () => {
 
   describe('a thread', () => {
     it('has one session, and each user message begins one turn of it, however many steps it takes', async () => {
-      const { router } = await setUp();
-      const { say } = createRouted({ router, answers: [ENABLE, { name: 'ask_user' }, 'one', 'two', 'three'] });
+      const { router, say } = await start([ENABLE, { name: 'ask_user' }, 'one', 'two', 'three']);
       await say('one');
       await say('two');
       await say('three');
@@ -43,8 +42,10 @@ describe('the threads of an agent', () => {
       }).say('one');
       await before.close();
       const store = await openStore({ file });
-      const { router, runs } = await setUp({ store });
-      const { chat, say } = createRouted({ router, checkpointer, answers: [{ name: 'lsp_open' }, 'two'] });
+      const { router, runs, chat, say } = await start([{ name: 'lsp_open' }, 'two'], {
+        checkpointer,
+        setup: { store },
+      });
       await say('two');
       expect(chat.seen[0]?.tools).toContain('lsp_open');
       expect(runs).toMatchObject([{ tool: { name: 'lsp_open' } }]);
@@ -65,8 +66,7 @@ describe('the threads of an agent', () => {
     });
 
     it('begins no turn where it is run again without a new message', async () => {
-      const { router } = await setUp();
-      const { run, say } = createRouted({ router, answers: ['one', 'one again'] });
+      const { router, run, say } = await start(['one', 'one again']);
       await say('one');
       await run({ messages: [] });
       expect(await router.sessions()).toMatchObject([{ turn: 1 }]);
@@ -139,8 +139,7 @@ describe('the threads of an agent', () => {
     });
 
     it('with a field that nobody knows is refused with its name', async () => {
-      const { router } = await setUp();
-      const { agent } = createRouted({ router, answers: ['one'] });
+      const { agent } = await start(['one']);
       const context = JSON.parse('{"winnow": {"usr": "ann"}}');
       const config = { configurable: { thread_id: '1' }, context };
       await expect(agent.invoke({ messages: [{ role: 'user', content: 'x' }] }, config)).rejects.toThrow('usr');

@@ -1,16 +1,9 @@
 /** What a call of 2026-07-28 still needs is asked of the client's person: arguments by all, approvals over stdio. */
-import { PassThrough } from 'node:stream';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, it } from 'vitest';
-import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
-import { serveStdio } from '../../../src/adapters/mcp/serve-stdio.js';
-import type { CreateSessionInput } from '../../../src/agents/contracts.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { type Answer, closeAfterTest, createWorld, openClient, openModern, TOOLS, type WorldOptions } from './setup.js';
+import { type Answer, createWorld, openModern, serveHttp, servePipes, TOOLS, type WorldOptions } from './setup.js';
 
 const yes: Answer = () => ({ action: 'accept', content: {} });
 
@@ -23,30 +16,9 @@ function asking(answer: Answer) {
   return { questions, asked };
 }
 
-/** Both ends of the pipes of a process that is not there; each transport of MCP reads one and writes the other. */
-async function pipes(world: Awaited<ReturnType<typeof createWorld>>, owner: CreateSessionInput = { user: 'ann' }) {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const told: object[] = [];
-  const stop = new AbortController();
-  const served = serveStdio(world.parts, owner, {
-    stdin,
-    stdout,
-    signal: stop.signal,
-    onClient: (client) => told.push(client),
-  });
-  closeAfterTest({
-    async close() {
-      stop.abort();
-      await served;
-    },
-  });
-  return { transport: new StdioServerTransport(stdout, stdin), served, stdin, stdout, told };
-}
-
 async function overStdio(answer: Answer | undefined, options: WorldOptions = {}) {
-  const world = await createWorld(options);
-  const { transport, ...rest } = await pipes(world);
-  return { ...world, ...rest, ...(await openModern(transport, answer)) };
+  const served = await servePipes(await createWorld(options));
+  return { ...served, ...(await openModern(served.modern(), answer)) };
 }
 
 it('the sessions of handles end with the client over stdio, and no others', async () => {
@@ -62,61 +34,14 @@ it('the sessions of handles end with the client over stdio, and no others', asyn
 });
 
 async function overHttp(answer: Answer, options: WorldOptions = {}) {
-  const world = await createWorld(options);
-  const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(world.parts) });
-  closeAfterTest(app);
-  const requestInit = { headers: { 'x-winnow-user': 'ann' } };
-  return {
-    ...world,
-    ...(await openModern(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }), answer)),
-  };
+  const served = await serveHttp(await createWorld(options));
+  return { ...served, ...(await openModern(served.modern('ann'), answer)) };
 }
 
 const SELF: WorldOptions = { policy: { approvals: { self: 'ask' } } };
 
 describe('a call that needs an approval', () => {
-  it('over stdio runs once when the person says yes; each call is asked for by itself', async () => {
-    const { asked, questions } = asking(yes);
-    const { ask, runs, agents, told } = await overStdio(asked, SELF);
-    const { session } = await ask('tool_enable', { names: ['file_delete'] });
-    const call = (path: string) => ask('tool_call', { tool: 'file_delete', arguments: { path }, session });
-    expect(await call('a')).toEqual({ gone: true });
-    expect(await call('b')).toEqual({ gone: true });
-    expect(runs).toEqual(['file_delete a', 'file_delete b']);
-    expect(questions.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^Allow file_delete with \{"path":"a"\}\?/u),
-      expect.stringMatching(/^Allow file_delete with \{"path":"b"\}\?/u),
-    ]);
-    const [granted] = await agents.router.audit({ event: 'approval_granted' });
-    expect(granted).toMatchObject({ user: 'ann', reason: expect.stringContaining('asker themselves, by elicitation') });
-    expect(told).toEqual([{ canAskPerson: true }]);
-  });
-
-  it.each<[string, Answer, string]>([
-    ['says no', () => ({ action: 'decline' }), 'approval_refused'],
-    ['dismisses the question', () => ({ action: 'cancel' }), 'approval_pending'],
-  ])('does not run when the person %s', async (_, answer, code) => {
-    const { ask, runs } = await overStdio(answer, SELF);
-    const { session } = await ask('tool_enable', { names: ['file_delete'] });
-    expect(await ask('tool_call', { tool: 'file_delete', arguments: { path: 'a' }, session })).toMatchObject({ code });
-    expect(runs).toEqual([]);
-  });
-
-  it.each<[string, () => ReturnType<typeof overHttp>]>([
-    ['over HTTP, where the client is no program of the person', () => overHttp(yes, SELF)],
-    ['where the policy does not let them', () => overStdio(yes)],
-    ['where the client can not ask', () => overStdio(undefined, SELF)],
-    ['where the question is too long to read', () => overStdio(yes, SELF)],
-  ])('waits for somebody else %s', async (how, open) => {
-    const { ask, runs } = await open();
-    const { session } = await ask('tool_enable', { names: ['file_delete'] });
-    const path = how.includes('too long') ? 'x'.repeat(5_000) : 'a';
-    const refused = await ask('tool_call', { tool: 'file_delete', arguments: { path }, session });
-    expect(refused).toMatchObject({ code: 'needs_approval', session });
-    expect(runs).toEqual([]);
-  });
-
-  it('is not granted by an answer to another question', async () => {
+  it('over stdio is not granted by an answer to another question', async () => {
     const { client, ask, runs, agents } = await overStdio(yes, SELF);
     const { session } = await ask('tool_enable', { names: ['file_delete'] });
     const asked = (path: string) => ({
@@ -216,23 +141,14 @@ describe('a call without a required argument', () => {
 });
 
 describe('over stdio', () => {
-  it('clients of the sessionful revisions are served on, in the same process', async () => {
-    const world = await createWorld();
-    const { transport } = await pipes(world);
-    const { ask, names } = await openClient(transport as Parameters<typeof openClient>[0]);
-    await ask('tool_enable', { names: ['file_read'] });
-    expect(await names()).toContain('file_read');
-    expect(await ask('file_read', { path: 'a' })).toEqual({ text: 'hello' });
-  });
-
   it('a handle reaches no further than the ceiling with which the client was started', async () => {
     const world = await createWorld();
     const { id } = await world.agents.router.createSession({ user: 'ann', roles: ['lead'] });
     await world.agents.router.enable(id, { names: ['file_read'] });
-    const low = await openModern((await pipes(world, { user: 'ann', riskCeiling: 'low' })).transport);
+    const low = await openModern((await servePipes(world, { user: 'ann', riskCeiling: 'low' })).modern());
     const call = { tool: 'file_read', arguments: { path: 'a' }, session: id };
     expect(await low.ask('tool_call', call)).toMatchObject({ code: 'unknown_session' });
-    const other = await openModern((await pipes(world, {})).transport);
+    const other = await openModern((await servePipes(world, {})).modern());
     expect(await other.ask('tool_call', call)).toMatchObject({ code: 'unknown_session' });
   });
 
@@ -250,8 +166,7 @@ describe('over stdio', () => {
   });
 
   it('what runs when the client closes its end is still answered', async () => {
-    const world = await createWorld();
-    const { stdin, stdout, served } = await pipes(world);
+    const { stdin, stdout, served, agents } = await servePipes(await createWorld());
     let said = '';
     stdout.on('data', (chunk) => {
       said += String(chunk);
@@ -266,6 +181,6 @@ describe('over stdio', () => {
     stdin.end();
     await served;
     expect(said).toContain('"id":2');
-    expect((await world.agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
+    expect((await agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
   });
 });

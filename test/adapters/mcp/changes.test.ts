@@ -1,17 +1,13 @@
 /** What a client is told while it asks nothing: tools that come and go, and turns that end. */
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConnectionSession } from '../../../src/adapters/mcp/connection-session.js';
-import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import type { PolicySource } from '../../../src/agents/policy/policy-file.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { JsonSchema, Tool } from '../../../src/core/catalog/tool.js';
 import { createTool } from '../../support/create-tool.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { closeAfterTest, connect, createWorld, openClient, TOOLS } from './setup.js';
+import { connect, createWorld, openClient, serveHttp, TOOLS } from './setup.js';
 
 /** A world whose policy and catalogue can be set, as a file and its reload do. */
 async function createChanging() {
@@ -136,17 +132,11 @@ describe('a client that asks nothing', () => {
 });
 
 describe('a client over HTTP', () => {
-  async function serve() {
-    const world = await createChanging();
-    const mcp = createMcpEndpoint(world.parts);
-    const { app, url } = await startServer({ planner: answeringPlanner(), mcp });
-    closeAfterTest(app);
-    return { ...world, url: `${url}/mcp` };
-  }
+  const serve = async () => serveHttp(await createChanging());
 
   it('hears at once where it listens', async () => {
     const world = await serve();
-    const { ask, changed } = await openClient(new StreamableHTTPClientTransport(new URL(world.url)) as Transport);
+    const { ask, changed } = await openClient(world.old());
     await ask('tool_enable', { names: ['file_read'] });
     await changed(1);
     await world.setPolicy(deny('file_read'));
@@ -180,13 +170,6 @@ describe('a client over HTTP', () => {
 });
 
 /** MCP has no turns: a pause ends one, or the client names its own. */
-const inTurn = (turn: string | number) => ({ 'winnow/turn': turn });
-
-async function turnOf({ agents }: Awaited<ReturnType<typeof createWorld>>): Promise<number | undefined> {
-  const [session] = await agents.router.sessions();
-  return session?.turn;
-}
-
 describe('a pause', () => {
   it('ends a turn, and the client hears of the tools that went with it before it calls again', async () => {
     const world = await createWorld({ options: { turnPauseMs: 5 } });
@@ -194,27 +177,12 @@ describe('a pause', () => {
     await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 });
     await changed(2);
     expect(await names()).not.toContain('file_read');
-    expect(await turnOf(world)).toBe(2);
+    expect(await world.agents.router.sessions()).toMatchObject([{ turn: 2 }]);
     expect(await ask('file_read', { path: 'a' })).toMatchObject({ code: 'not_enabled' });
   });
 
   it.each([-1, 0.5, Number.NaN])('of %s milliseconds is refused, with the name of the option', (turnPauseMs) => {
     expect(() => resolveMcpOptions({ turnPauseMs })).toThrow('turnPauseMs');
-  });
-});
-
-describe('a client that names its turns', () => {
-  it('begins one with each new name, however many calls it makes at once', async () => {
-    const world = await createWorld();
-    const { ask, call } = await connect(world);
-    await ask('tool_enable', { names: ['file_read'], ttl_turns: 2 }, inTurn('first'));
-    await call('ask_user', {}, inTurn('first'));
-    expect(await turnOf(world)).toBe(1);
-    const asked = ['second', 'second', 'second'].map((turn) => ask('file_read', { path: 'a' }, inTurn(turn)));
-    expect(await Promise.all(asked)).toEqual([{ text: 'hello' }, { text: 'hello' }, { text: 'hello' }]);
-    expect(await turnOf(world)).toBe(2);
-    expect(await ask('file_read', { path: 'a' }, inTurn(3))).toMatchObject({ code: 'not_enabled' });
-    expect(await turnOf(world)).toBe(3);
   });
 });
 

@@ -1,12 +1,9 @@
 /** What servers behind Winnow offer besides tools, to clients of both eras: whole, each under its server, and no other. */
 import { resolve } from 'node:path';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { createMcpExecutor, type McpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import type { McpOffers } from '../../../src/agents/sandbox/executors/offers.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
+import { connect, createWorld, openModern, serveHttp } from './setup.js';
 
 const scriptOf = (name: string) => [resolve(`test/agents/sandbox/executors/${name}.mjs`), '/dev/null'];
 const SERVERS = {
@@ -35,14 +32,8 @@ async function joinBy(era: 'sessionful' | '2026-07-28', hasOffers = true) {
   const world = await createWorld();
   const parts = { ...world.parts, ...(hasOffers ? { offers } : {}) };
   if (era === 'sessionful') return { ...world, client: (await connect({ parts })).client };
-  const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts) });
-  closeAfterTest(app);
-  const { client } = await openModern(
-    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-      requestInit: { headers: { 'x-winnow-user': 'ann' } },
-    }),
-  );
-  return { ...world, client };
+  const { modern } = await serveHttp({ parts });
+  return { ...world, client: (await openModern(modern('ann'))).client };
 }
 
 describe.each(['sessionful', '2026-07-28'] as const)('to a client of %s', (era) => {

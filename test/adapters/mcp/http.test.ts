@@ -5,36 +5,15 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerParts } from '../../../src/adapters/http/app.js';
-import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { closeAfterTest, createWorld, openClient, type WorldOptions } from './setup.js';
+import { asUser, createWorld, openClient, serveHttp, type WorldOptions } from './setup.js';
 
 /** MCP under `/mcp` of a real server, with real clients: whose session it is, who may ask at all, and how it ends. */
 describe('MCP over HTTP', () => {
-  interface Options extends WorldOptions {
-    http?: Partial<McpHttpParts>;
-    server?: ServerParts['options'];
-    hostNames?: readonly string[];
-  }
+  const serve = async (options?: Parameters<typeof serveHttp>[1], world: WorldOptions = {}) =>
+    serveHttp(await createWorld(world), options);
 
-  async function serve({ http, server, hostNames, ...options }: Options = {}) {
-    const world = await createWorld(options);
-    const mcp = createMcpEndpoint({ ...world.parts, ...http });
-    const { app, url } = await startServer({
-      planner: answeringPlanner(),
-      mcp,
-      hostNames,
-      options: { stopTimeoutMs: 2_000, ...server },
-    });
-    // Closed before the world it is about.
-    closeAfterTest(app);
-    return { ...world, app, mcp, url: `${url}/mcp` };
-  }
-
-  /** A client of this user; without one there is no gateway. */
   async function join(url: string, user?: string) {
-    const headers = user === undefined ? {} : { 'x-winnow-user': user };
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(url), asUser(user));
     const client = await openClient(transport as Transport);
     return { ...client, transport, id: transport.sessionId ?? '' };
   }
@@ -56,6 +35,19 @@ describe('MCP over HTTP', () => {
     });
   }
 
+  /** The session of a client that listens to nothing, by the headers of its further requests. */
+  async function initialize(url: string, user?: string) {
+    const who: Record<string, string> = user === undefined ? {} : { 'x-winnow-user': user };
+    const opened = await post(url, INITIALIZE, who);
+    await opened.text();
+    return { status: opened.status, headers: { ...who, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' } };
+  }
+  async function statusOf(url: string, { headers }: { headers: Record<string, string> }) {
+    const listed = await post(url, LIST, headers);
+    await listed.text();
+    return listed.status;
+  }
+
   /** `fetch` sets Host itself. */
   async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
     const accept = 'application/json, text/event-stream';
@@ -71,23 +63,9 @@ describe('MCP over HTTP', () => {
   }
 
   describe('a client over HTTP', () => {
-    it('finds, enables and calls a tool, in the name of the user that the gateway sets', async () => {
-      const { url, runs, agents } = await serve();
-      const { ask, names, changed } = await join(url, 'ann');
-      expect((await ask('tool_search', { query: 'mail' })).matches[0]).toMatchObject({ name: 'mail' });
-      await ask('tool_enable', { names: ['file_read'] });
-      await changed(1);
-      expect(await names()).toContain('file_read');
-      expect(await ask('file_read', { path: 'a' })).toEqual({ text: 'hello' });
-      expect(runs).toEqual(['file_read a']);
-      expect(await agents.router.sessions()).toMatchObject([{ user: 'ann' }]);
-    });
-
     it('that listens to nothing hears of a changed list with the answer that changed it', async () => {
       const { url } = await serve();
-      const opened = await post(url, INITIALIZE);
-      await opened.text();
-      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      const { headers } = await initialize(url);
       const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
       const answer = await (await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers)).text();
       expect(answer).toMatch(/notifications\/tools\/list_changed.*\n.*\n.*\n.*"id":2/u);
@@ -127,14 +105,6 @@ describe('MCP over HTTP', () => {
       expect(JSON.stringify(await call('x'.repeat(128)))).not.toContain('characters');
     });
 
-    it('hears of the end of a turn while it asks nothing', async () => {
-      const { url } = await serve({ options: { turnPauseMs: 100 } });
-      const { ask, names, changed } = await join(url, 'ann');
-      await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 });
-      await changed(2);
-      expect(await names()).not.toContain('file_read');
-    });
-
     it('has in each request the roles of that request, whichever others are under way', async () => {
       const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
       const world = await createWorld({ policy });
@@ -147,16 +117,12 @@ describe('MCP over HTTP', () => {
         ...world.parts.router,
         createSession: (...asked: Parameters<typeof createSession>) => released.then(() => createSession(...asked)),
       };
-      const mcp = createMcpEndpoint({ ...world.parts, router });
-      const { app, url } = await startServer({ planner: answeringPlanner(), mcp });
-      closeAfterTest(app);
-      const opened = await post(`${url}/mcp`, INITIALIZE, { 'x-winnow-user': 'ann' });
-      await opened.text();
-      const id = opened.headers.get('mcp-session-id') ?? '';
+      const { url } = await serveHttp({ parts: { ...world.parts, router } });
+      const opened = await initialize(url, 'ann');
       const ask = async (request: number, roles: string) => {
         const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
-        const headers = { 'mcp-session-id': id, 'x-winnow-user': 'ann', 'x-winnow-roles': roles };
-        return post(`${url}/mcp`, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
+        const headers = { ...opened.headers, 'x-winnow-roles': roles };
+        return post(url, { jsonrpc: '2.0', id: request, method: 'tools/call', params }, headers);
       };
       const asGuest = await ask(1, 'guest');
       const asLead = await ask(2, 'lead');
@@ -244,27 +210,14 @@ describe('MCP over HTTP', () => {
   describe('connections', () => {
     it('that wait for nothing make room for others, those that listen do not', async () => {
       const { url } = await serve({ http: { maxConnections: 2 } });
-      const idle = await post(url, INITIALIZE);
-      await idle.text();
-      const id = idle.headers.get('mcp-session-id') ?? '';
+      const idle = await initialize(url);
       const first = await join(url, 'ann');
       await join(url, 'ann');
-      expect((await post(url, LIST, { 'mcp-session-id': id })).status).toBe(404);
+      expect(await statusOf(url, idle)).toBe(404);
       const refused = await post(url, INITIALIZE);
       expect([refused.status, await refused.json()]).toMatchObject([503, { error: { message: /Too many/u } }]);
       expect(await first.names()).toContain('tool_search');
     });
-
-    const initialize = async (url: string, user: string) => {
-      const opened = await post(url, INITIALIZE, { 'x-winnow-user': user });
-      await opened.text();
-      return { status: opened.status, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-    };
-    const statusOf = async (url: string, user: string, { 'mcp-session-id': id }: { 'mcp-session-id': string }) => {
-      const listed = await post(url, LIST, { 'mcp-session-id': id, 'x-winnow-user': user });
-      await listed.text();
-      return listed.status;
-    };
 
     it('of one user make room for their own alone, oldest first', async () => {
       const { url } = await serve({ http: { maxConnections: 9, maxUserConnections: 2 } });
@@ -272,15 +225,17 @@ describe('MCP over HTTP', () => {
       const own = [];
       for (const _ of [1, 2, 3]) own.push(await initialize(url, 'mallory'));
       const statuses = [];
-      for (const one of own) statuses.push(await statusOf(url, 'mallory', one));
-      expect([await statusOf(url, 'ann', ann), ...statuses]).toEqual([200, 404, 200, 200]);
+      for (const one of own) statuses.push(await statusOf(url, one));
+      expect([await statusOf(url, ann), ...statuses]).toEqual([200, 404, 200, 200]);
     });
 
     it('on which a user only listens make room for one more of that user', async () => {
       const { url } = await serve({ http: { maxUserConnections: 1 } });
       const listening = await join(url, 'mallory');
       expect((await initialize(url, 'mallory')).status).toBe(200);
-      expect(await statusOf(url, 'mallory', { 'mcp-session-id': listening.id })).toBe(404);
+      expect(await statusOf(url, { headers: { 'mcp-session-id': listening.id, 'x-winnow-user': 'mallory' } })).toBe(
+        404,
+      );
     });
 
     it('of who has most make room where all are taken', async () => {
@@ -289,16 +244,13 @@ describe('MCP over HTTP', () => {
       await initialize(url, 'mallory');
       await initialize(url, 'mallory');
       expect((await initialize(url, 'bob')).status).toBe(200);
-      expect(await statusOf(url, 'ann', ann)).toBe(200);
+      expect(await statusOf(url, ann)).toBe(200);
     });
 
     it('on which nothing happens are closed', async () => {
       const { url, agents } = await serve({ http: { idleMs: 1 } });
-      const opened = await post(url, INITIALIZE);
-      await opened.text();
-      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-      let status = 0;
-      while (status !== 404) ({ status } = await post(url, LIST, headers));
+      const opened = await initialize(url);
+      while ((await statusOf(url, opened)) !== 404);
       expect((await agents.router.sessions()).every(({ endedAt }) => endedAt !== undefined)).toBe(true);
     });
 
@@ -329,17 +281,6 @@ describe('MCP over HTTP', () => {
       await waiting.cancelled;
       await closed;
       expect((await agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
-    });
-
-    it('end at once where there is no time left', async () => {
-      const { url, mcp, waiting } = await serve();
-      const { client, ask } = await join(url, 'ann');
-      await ask('tool_enable', { names: ['wait'] });
-      client.callTool({ name: 'wait', arguments: {} }).catch(() => {});
-      await waiting.began;
-      await mcp.close(AbortSignal.abort());
-      await waiting.cancelled;
-      expect((await post(url, INITIALIZE)).status).toBe(503);
     });
 
     it('count among the requests at once while they ask, not while they listen', async () => {

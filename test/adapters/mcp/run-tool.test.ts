@@ -1,10 +1,7 @@
 /** `run` to clients of both kinds: a plan step by step under the policy, paused by an approval, refused as a whole. */
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
 import { runTool } from '../../../src/adapters/mcp/run-tool.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { closeAfterTest, connect, createWorld, openModern } from './setup.js';
+import { connect, createWorld, openBy } from './setup.js';
 
 const step = (id: string, tool: string, given: object = {}, dependsOn: string[] = []) => ({
   ...{ id, tool, arguments: given, dependsOn },
@@ -13,36 +10,15 @@ const PLAN = {
   steps: [step('s1', 'file_read', { path: 'a' }), step('s2', 'file_delete', { path: '${s1.text}' }, ['s1'])],
 };
 
-const OPEN = {
-  async stateless() {
-    const world = await createWorld({ hasRuns: true });
-    const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(world.parts) });
-    closeAfterTest(app);
-    const requestInit = { headers: { 'x-winnow-user': 'ann' } };
-    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
-    const { client, ask, list } = await openModern(transport);
-    const onprogress = (asked: { name: string; arguments: object }, told: (message?: string) => void) =>
-      client.callTool({ ...asked, arguments: { ...asked.arguments } }, { onprogress: ({ message }) => told(message) });
-    return { ...world, ask, onprogress, names: async () => (await list()).map(({ name }) => name) };
-  },
-  async sessionful() {
-    const world = await createWorld({ hasRuns: true });
-    const { client, ask, names } = await connect(world);
-    const onprogress = (asked: { name: string; arguments: object }, told: (message?: string) => void) =>
-      client.callTool({ ...asked, arguments: { ...asked.arguments } }, undefined, {
-        onprogress: ({ message }) => told(message),
-      });
-    return { ...world, ask, onprogress, names };
-  },
-};
+describe.each(['2026-07-28 on HTTP', 'sessions on stdio'] as const)('run, for clients with %s', (how) => {
+  const open = () => openBy(how, { hasRuns: true });
 
-describe.each(Object.entries(OPEN))('run, for clients that are %s', (_, open) => {
   it('runs what needs no approval, pauses at what does, and goes on when it is granted', async () => {
-    const { ask, onprogress, names, runs, agents } = await open();
+    const { own, names, runs, agents } = await open();
     expect(await names()).toContain('run');
-    const told: string[] = [];
-    const answer = await onprogress({ name: 'run', arguments: { plan: PLAN } }, (message) => told.push(message ?? ''));
-    const paused: ReturnType<typeof JSON.parse> = answer.structuredContent;
+    const told: (string | undefined)[] = [];
+    const onprogress = ({ message }: { message?: string | undefined }) => told.push(message);
+    const paused = await own('run', { plan: PLAN }, undefined, { onprogress });
     expect(paused).toMatchObject({
       state: 'paused',
       steps: [
@@ -52,15 +28,13 @@ describe.each(Object.entries(OPEN))('run, for clients that are %s', (_, open) =>
       next: expect.stringContaining('call run with {"resume"'),
     });
     expect(told).toEqual(expect.arrayContaining(['s1: running', 's1: done', 's2: needs_approval']));
-    const { run, session, steps } = paused;
-    const inSession = session === undefined ? {} : { session };
-    const resume = { resume: run, ...inSession };
-    expect(await ask('run', { resume: 'nothing', ...inSession })).toMatchObject({
+    const { run, steps } = paused;
+    expect(await own('run', { resume: 'nothing' })).toMatchObject({
       code: 'not_found',
       reason: expect.stringContaining('no plan run "nothing"'),
     });
     await agents.router.approvals.grant(steps[1].approval, { by: { user: 'bob', roles: ['operator'] } });
-    expect(await ask('run', resume)).toMatchObject({ run, state: 'done' });
+    expect(await own('run', { resume: run })).toMatchObject({ run, state: 'done' });
     expect(runs).toEqual(['file_read a', 'file_delete hello']);
   });
 

@@ -1,24 +1,23 @@
 /** What servers of tools ask while they work on a call reaches the client whose call it is, in either way of both. */
 import { resolve } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, it } from 'vitest';
-import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
-import { serveStdio } from '../../../src/adapters/mcp/serve-stdio.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
 import {
   type Answer,
-  closeAfterTest,
+  asUser,
   createWorld,
+  HOW,
+  type How,
   MODERN,
   openClient,
   openModern,
+  serveHttp,
+  servePipes,
   type WorldOptions,
 } from './setup.js';
 
@@ -38,64 +37,35 @@ const catalog = createCatalog(
   }),
 );
 
-type How = 'sessions on stdio' | 'sessions on HTTP' | '2026-07-28 on stdio' | '2026-07-28 on HTTP';
+const NO_STREAM = new Response(null, { status: 405 });
+/** One user has one place: what belongs to a call that is under way takes none. */
+const server = { concurrency: 4 };
 
 /** A world of its own: of a connection that other users have had no question is handed on. */
 async function serve(how: How, options: WorldOptions = {}) {
   const executors = [createMcpExecutor(SERVERS)];
   const world = await createWorld({ ...options, more: { catalog: () => catalog, executors } });
-  return { ...world, ...(how.includes('HTTP') ? await overHttp(world) : overPipes(world)) };
+  return how.endsWith('HTTP') ? serveHttp(world, { server }) : servePipes(world);
+}
+
+/** Clients with sessions open no stream of their own, beside those of their calls. */
+function withoutStream({ url }: { url: string }) {
+  const fetchOf = async (...[to, init]: Parameters<typeof fetch>) =>
+    init?.method === 'GET' ? NO_STREAM : fetch(to, init);
+  return new OldHttp(new URL(url), { ...asUser('ann'), fetch: fetchOf }) as Transport;
 }
 
 async function open(how: How, answer: Answer | undefined, options: WorldOptions = {}) {
-  const { agents, old, modern } = await serve(how, options);
-  const { call } = how.startsWith(MODERN) ? await openModern(modern(), answer) : await openClient(old(), answer);
-  return { agents, call };
-}
-
-function overPipes({ parts }: Awaited<ReturnType<typeof createWorld>>) {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const stop = new AbortController();
-  const served = serveStdio(parts, { user: 'ann' }, { stdin, stdout, signal: stop.signal });
-  closeAfterTest({
-    async close() {
-      stop.abort();
-      await served;
-    },
-  });
-  const transport = () => new StdioServerTransport(stdout, stdin);
-  return { old: transport, modern: transport, close: async () => void stdin.end() };
-}
-
-const NO_STREAM = new Response(null, { status: 405 });
-
-/** One user has one place: what belongs to a call that is under way takes none. */
-const options = { concurrency: 4 };
-
-async function overHttp({ parts }: Awaited<ReturnType<typeof createWorld>>) {
-  const { app, url } = await startServer({ planner: answeringPlanner(), mcp: createMcpEndpoint(parts), options });
-  closeAfterTest(app);
-  const of = (user: string) =>
-    [new URL(`${url}/mcp`), { requestInit: { headers: { 'x-winnow-user': user } } }] as const;
-  return {
-    // Of clients that open no stream of their own, beside those of their calls.
-    old(user = 'ann') {
-      const [address, options] = of(user);
-      return new OldHttp(address, {
-        ...options,
-        fetch: async (to, init) => (init?.method === 'GET' ? NO_STREAM : fetch(to, init)),
-      });
-    },
-    close: () => app.close(),
-    modern: (user = 'ann') => new StreamableHTTPClientTransport(...of(user)),
-  };
+  const served = await serve(how, options);
+  const { call } = how.startsWith(MODERN)
+    ? await openModern(served.modern('ann'), answer)
+    : await openClient('url' in served ? withoutStream(served) : served.old(), answer);
+  return { agents: served.agents, call };
 }
 
 const requestedSchema = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
 const form = { mode: 'form', message: 'Allow file_delete?', requestedSchema };
 const said = (content: readonly unknown[]) => JSON.parse(String(Object(content[0]).text));
-
-const HOW: readonly How[] = ['sessions on stdio', 'sessions on HTTP', '2026-07-28 on stdio', '2026-07-28 on HTTP'];
 
 describe.each(HOW)('to a client with %s', (how) => {
   it.each([
@@ -169,7 +139,7 @@ describe('a call of 2026-07-28 whose client has been asked', () => {
 
   async function ask() {
     const opened = await serve('2026-07-28 on HTTP');
-    const { client } = await openModern(opened.modern(), yes);
+    const { client } = await openModern(opened.modern('ann'), yes);
     const send = (more: object = {}, from = client) => from.callTool({ ...params, ...more }, by) as Promise<Sent>;
     return { ...opened, client, send, asked: await send() };
   }
@@ -212,7 +182,7 @@ describe('a call of 2026-07-28 whose client has been asked', () => {
 
   it.each(['2026-07-28 on stdio', '2026-07-28 on HTTP'] as const)('ends with the server of %s', async (how) => {
     const { agents, modern, close } = await serve(how);
-    const { client } = await openModern(modern(), yes);
+    const { client } = await openModern(modern('ann'), yes);
     await client.callTool(params, by);
     await close();
     const outcomes = async () => (await agents.router.audit({ event: 'call' })).map(({ code }) => code);

@@ -1,6 +1,12 @@
 /** Winnow as an MCP server over tools whose runs are written down, and real clients that talk to it. */
-import { Client as ModernClient, type Transport as ModernTransport } from '@modelcontextprotocol/client';
+import { PassThrough } from 'node:stream';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+  type Transport as ModernTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
@@ -11,10 +17,14 @@ import {
   type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { afterEach } from 'vitest';
+import type { ServerParts } from '../../../src/adapters/http/app.js';
 import type { McpParts } from '../../../src/adapters/mcp/answering.js';
 import { type ConnectionOptions, createConnection } from '../../../src/adapters/mcp/connection.js';
+import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { serveStdio } from '../../../src/adapters/mcp/serve-stdio.js';
 import { type Agents, type AgentsParts, createAgents } from '../../../src/agents/agents.js';
 import type { CreateSessionInput } from '../../../src/agents/contracts.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
@@ -23,7 +33,7 @@ import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/s
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
-import { recordLog } from '../http/setup.js';
+import { answeringPlanner, recordLog, startServer } from '../http/setup.js';
 
 const path = { properties: { path: { type: 'string' } }, required: ['path'] };
 
@@ -172,12 +182,17 @@ export async function connect(
 /** What the person at a client says to a question. */
 export type Answer = (question: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
 
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (progress: { message?: string | undefined }) => void;
+}
+
 export interface TestClient {
   readonly client: Client;
   names(): Promise<string[]>;
-  call(name: string, given?: object, meta?: object): Promise<CallToolResult>;
+  call(name: string, given?: object, meta?: object, options?: CallOptions): Promise<CallToolResult>;
   /** What the answer says, where it is structured. */
-  ask(name: string, given?: object, meta?: object): Promise<ReturnType<typeof JSON.parse>>;
+  ask(...asked: Parameters<TestClient['call']>): Promise<ReturnType<typeof JSON.parse>>;
   /** How often the client was told that its tools have changed. */
   changes(): number;
   /** Resolves when it was told so often. */
@@ -197,9 +212,9 @@ export async function openClient(transport: Transport, answer?: Answer): Promise
   });
   await client.connect(transport);
   closeAfterTest(client);
-  const call = async (name: string, given: object = {}, meta?: object) => {
+  const call: TestClient['call'] = async (name, given = {}, meta, options) => {
     const params = { name, arguments: { ...given }, ...(meta ? { _meta: { ...meta } } : {}) };
-    return CallToolResultSchema.parse(await client.callTool(params));
+    return CallToolResultSchema.parse(await client.callTool(params, undefined, options));
   };
   return {
     client,
@@ -231,14 +246,96 @@ export async function openModern(transport: ModernTransport, answer?: Answer) {
     });
   await client.connect(transport);
   closeAfterTest(client);
-  const call = async (name: string, given: object = {}, meta?: object) =>
-    client.callTool({ name, arguments: { ...given }, ...(meta ? { _meta: { ...meta } } : {}) });
+  const call = async (name: string, given: object = {}, meta?: object, options?: CallOptions) =>
+    client.callTool({ name, arguments: { ...given }, ...(meta ? { _meta: { ...meta } } : {}) }, options);
   return {
     client,
     call,
     list: async () => (await client.listTools()).tools,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
     /** What the answer says, where it is structured. */
     ask: async (...asked: Parameters<typeof call>): Promise<ReturnType<typeof JSON.parse>> =>
       (await call(...asked)).structuredContent,
   };
+}
+
+interface HttpOptions {
+  http?: Partial<McpHttpParts>;
+  server?: ServerParts['options'];
+  hostNames?: readonly string[];
+}
+
+type Who = Parameters<typeof asUser>;
+
+/** What a gateway sets; without a user there is none. */
+export function asUser(user?: string, roles?: string) {
+  const headers = {
+    ...(user === undefined ? {} : { 'x-winnow-user': user }),
+    ...(roles === undefined ? {} : { 'x-winnow-roles': roles }),
+  };
+  return { requestInit: { headers } };
+}
+
+/** `/mcp` of a real server over this world, which is closed after the server; the transports of clients of both eras. */
+export async function serveHttp<One extends Pick<World, 'parts'>>(world: One, options: HttpOptions = {}) {
+  const { http, server, hostNames } = options;
+  const mcp = createMcpEndpoint({ ...world.parts, ...http });
+  const limits = { stopTimeoutMs: 2_000, ...server };
+  const { app, url: base } = await startServer({ planner: answeringPlanner(), mcp, hostNames, options: limits });
+  closeAfterTest(app);
+  const url = `${base}/mcp`;
+  return {
+    ...world,
+    ...{ app, mcp, url },
+    old: (...who: Who) => new StreamableHTTPClientTransport(new URL(url), asUser(...who)) as Transport,
+    modern: (...who: Who) => new ModernHttp(new URL(url), asUser(...who)),
+    close: (): Promise<unknown> => app.close(),
+  };
+}
+
+/** Both ends of the pipes of a process that is not there; each transport of MCP reads one and writes the other. */
+export async function servePipes<One extends Pick<World, 'parts'>>(
+  world: One,
+  owner: CreateSessionInput = { user: 'ann' },
+) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const told: object[] = [];
+  const stop = new AbortController();
+  const onClient = (client: object) => told.push(client);
+  const served = serveStdio(world.parts, owner, { stdin, stdout, signal: stop.signal, onClient });
+  closeAfterTest({
+    async close() {
+      stop.abort();
+      await served;
+    },
+  });
+  const transport = () => new StdioServerTransport(stdout, stdin);
+  const close = async () => void stdin.end();
+  return { ...world, ...{ served, stdin, stdout, told }, old: transport as () => Transport, modern: transport, close };
+}
+
+/** Each way in which a client speaks to Winnow. */
+export const HOW = ['sessions on stdio', 'sessions on HTTP', '2026-07-28 on stdio', '2026-07-28 on HTTP'] as const;
+export type How = (typeof HOW)[number];
+
+/** Ann as a client of this era over this transport. */
+export async function openBy(how: How, options: WorldOptions = {}, answer?: Answer) {
+  const world = await createWorld(options);
+  const served = how.endsWith('HTTP') ? await serveHttp(world) : await servePipes(world);
+  const isModern = how.startsWith(MODERN);
+  const { client, call, ask, names } = isModern
+    ? await openModern(served.modern('ann'), answer)
+    : await openClient(served.old('ann'), answer);
+  let handle = {};
+  /** One of Winnow's own tools, with the handle that it has once given. */
+  const own: typeof ask = async (name, given, ...more) => {
+    const answered = await ask(name, { ...given, ...handle }, ...more);
+    if (isModern && answered.session) handle = { session: answered.session };
+    return answered;
+  };
+  /** A tool that was enabled: by its name, or with the handle. */
+  const use: typeof ask = (tool, given = {}, ...more) =>
+    isModern ? own('tool_call', { tool, arguments: given }, ...more) : ask(tool, given, ...more);
+  const told = 'told' in served ? served.told : [];
+  return { ...served, ...{ client, call, ask, names, told, own, use } };
 }

@@ -2,32 +2,18 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { createHandles } from '../../../src/adapters/mcp/handles.js';
-import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
 import type { SessionView } from '../../../src/agents/contracts.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { createTool } from '../../support/create-tool.js';
-import { answeringPlanner, startServer } from '../http/setup.js';
-import { type Answer, closeAfterTest, createWorld, MODERN, openModern, TOOLS, type WorldOptions } from './setup.js';
+import { answeringPlanner } from '../http/setup.js';
+import { asUser, createWorld, MODERN, openModern, serveHttp, TOOLS, type WorldOptions } from './setup.js';
 
-interface Options extends WorldOptions {
-  http?: Partial<McpHttpParts>;
-  concurrency?: number;
-}
+const serve = async (world: WorldOptions = {}, options?: Parameters<typeof serveHttp>[1]) =>
+  serveHttp(await createWorld(world), options);
 
-async function serve({ http, concurrency, ...options }: Options = {}) {
-  const world = await createWorld(options);
-  const mcp = createMcpEndpoint({ ...world.parts, ...http });
-  const limits = { stopTimeoutMs: 2_000, ...(concurrency === undefined ? {} : { concurrency }) };
-  const { app, url } = await startServer({ planner: answeringPlanner(), mcp, options: limits });
-  closeAfterTest(app);
-  return { ...world, app, mcp, url: `${url}/mcp` };
-}
-
-function join(url: string, user?: string, answer?: Answer) {
-  const headers = user === undefined ? {} : { 'x-winnow-user': user };
-  return openModern(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), answer);
-}
+const join = (url: string, ...who: Parameters<typeof asUser>) =>
+  openModern(new StreamableHTTPClientTransport(new URL(url), asUser(...who)));
 
 const OWN = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call'];
 const FILE = { tool: 'file_read', arguments: { path: 'a' } };
@@ -68,23 +54,6 @@ describe('a client of 2026-07-28', () => {
     expect(client.getInstructions()).toMatch(/tool_search .* gives a session: name it in every later call/u);
     const { result } = await read(await post(url, 'server/discover'));
     expect(result).toMatchObject({ supportedVersions: [MODERN], cacheScope: 'public', ttlMs: 3_600_000 });
-  });
-
-  it('finds, enables and calls a tool by the handle of the first answer; its list stays the same', async () => {
-    const world = await serve();
-    const { ask, list } = await join(world.url, 'ann');
-    const before = await list();
-    expect(before.map(({ name }) => name)).toEqual([...OWN, 'ask_user']);
-    const { session, matches } = await ask('tool_search', { query: 'read a file' });
-    expect(matches[0]).toMatchObject({ name: 'file_read', enabled: false });
-    const enabled = await ask('tool_enable', { names: ['file_read'], session });
-    expect(enabled).toMatchObject({ session, enabled: [{ name: 'file_read' }], tools: [{ name: 'file_read' }] });
-    expect(await ask('tool_call', { ...FILE, session })).toEqual({ text: 'hello' });
-    expect(await list()).toEqual(before);
-    expect(await ask('tool_disable', { names: ['file_read'], session })).toMatchObject({ disabled: ['file_read'] });
-    expect(await ask('tool_call', { ...FILE, session })).toMatchObject({ code: 'not_enabled' });
-    expect(world.runs).toEqual(['file_read a']);
-    expect(await openSessions(world)).toMatchObject([{ id: session, user: 'ann' }]);
   });
 
   it('gets lists that only it may keep, since they depend on the user', async () => {
@@ -152,32 +121,6 @@ describe('a client of 2026-07-28', () => {
     expect(await ask('tool_search', { query: '' })).toMatchObject({ code: 'invalid_request' });
     expect(await openSessions(world)).toEqual([]);
   });
-
-  it('names its turns', async () => {
-    const { url, agents } = await serve();
-    const { ask } = await join(url, 'ann');
-    const inTurn = (turn: string) => ({ 'winnow/turn': turn });
-    const { session } = await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 }, inTurn('a'));
-    expect(await ask('tool_call', { ...FILE, session }, inTurn('a'))).toEqual({ text: 'hello' });
-    const calls = [1, 2].map(() => ask('tool_call', { ...FILE, session }, inTurn('b')));
-    expect(await Promise.all(calls)).toMatchObject([{ code: 'not_enabled' }, { code: 'not_enabled' }]);
-    expect((await agents.router.session(session)).turn).toBe(2);
-  });
-
-  it('is cancelled where it leaves', async () => {
-    const world = await serve();
-    const { client, ask } = await join(world.url, 'ann');
-    const { session } = await ask('tool_enable', { names: ['wait'] });
-    const cancel = new AbortController();
-    const asked = client.callTool(
-      { name: 'tool_call', arguments: { tool: 'wait', session } },
-      { signal: cancel.signal },
-    );
-    asked.catch(() => {});
-    await world.waiting.began;
-    cancel.abort();
-    await world.waiting.cancelled;
-  });
 });
 
 describe('a handle', () => {
@@ -199,8 +142,7 @@ describe('a handle', () => {
     const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
     const { url } = await serve({ policy });
     const { session } = await (await join(url, 'ann')).ask('tool_enable', { names: ['file_read'] });
-    const headers = { 'x-winnow-user': 'ann', 'x-winnow-roles': 'guest' };
-    const guest = await openModern(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const guest = await join(url, 'ann', 'guest');
     expect(await guest.ask('tool_call', { ...FILE, session })).toMatchObject({ code: 'unknown_tool' });
   });
 
@@ -379,7 +321,7 @@ describe('a client that listens', () => {
   it('hears of what changes for its user, and of nothing else', async () => {
     let catalog = createCatalog(TOOLS);
     // Who listens takes no place of those who ask.
-    const world = await serve({ concurrency: 1, more: { catalog: () => catalog } });
+    const world = await serve({ more: { catalog: () => catalog } }, { server: { concurrency: 1 } });
     const ann = await listen(world.url, 'ann');
     const bob = await listen(world.url, 'bob');
     const always = (name: string, more = {}) =>
@@ -398,7 +340,7 @@ describe('a client that listens', () => {
   });
 
   it('is one of so many', async () => {
-    const { url } = await serve({ http: { maxUserConnections: 1, maxConnections: 2 } });
+    const { url } = await serve({}, { http: { maxUserConnections: 1, maxConnections: 2 } });
     await listen(url, 'ann');
     await expect(listen(url, 'ann')).rejects.toThrow(/limit reached/u);
     await listen(url, 'bob');
@@ -418,15 +360,5 @@ describe('a client that listens', () => {
     world.waiting.release();
     await running;
     await closed;
-  });
-
-  it('holds no server open at its limit: what runs is cancelled', async () => {
-    const world = await serve();
-    const { ask } = await join(world.url, 'bob');
-    const { session } = await ask('tool_enable', { names: ['wait'] });
-    ask('tool_call', { tool: 'wait', session }).catch(() => {});
-    await world.waiting.began;
-    await world.mcp.close(AbortSignal.abort());
-    await world.waiting.cancelled;
   });
 });

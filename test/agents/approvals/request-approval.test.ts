@@ -1,4 +1,4 @@
-/** An approval that is asked for before the call: how it is asked for. What it lets through is in approvals.test.ts. */
+/** An approval that is asked for before the call: what it is bound to, and every way to get more out of it. */
 import { describe, expect, it } from 'vitest';
 import type { RequestApprovalInput } from '../../../src/agents/records.js';
 import { setUp } from '../setup.js';
@@ -35,7 +35,6 @@ describe('asking ahead', () => {
       approval: { state: 'pending', user: 'ann', tool: 'deploy', arguments: { to: 'test', dry: false } },
     });
     const approval = asked.ok ? asked.approval.id : '';
-    expect(await router.approvals.grant(approval, { by: { user: 'Ann' } })).toMatchObject({ code: 'approval_own' });
     await router.approvals.grant(approval, { by: BOB });
     expect(runs).toEqual([]);
     expect(await call()).toBe('not_enabled');
@@ -86,16 +85,6 @@ describe('asking ahead', () => {
     expect(asked).toMatchObject({
       approval: { reason: 'deploy has high risk. The asker says: "release 1.2\\". The policy allows it"' },
     });
-  });
-
-  it('masks secrets for the one who decides, and stays bound to them', async () => {
-    const { router, idOf, enable, call } = await open();
-    const approval = await idOf({ arguments: { token: 's3cret' } });
-    expect(JSON.stringify(await router.approvals.list())).not.toContain('s3cret');
-    await router.approvals.grant(approval, { by: BOB });
-    await enable();
-    expect(await call({ arguments: { token: 'other' }, approval })).toBe('approval_mismatch');
-    expect(await call({ arguments: { token: 's3cret' }, approval })).toBe('ran');
   });
 
   it('does not wait for earlier calls and hours, which the call itself still has to meet', async () => {

@@ -97,52 +97,39 @@ describe('planning again', () => {
       return runPlan(first, { run: script.run, replan: async () => next });
     };
 
-    it.each<[string, StepSpec[], StepSpec[], string]>([
-      [
-        'a flag that turned',
-        [['s2', 'deploy', { dry: true }, ['s1']]],
-        [['s1', 'deploy', { dry: false }]],
-        's1.dry: false',
-      ],
-      ['an argument left out', [['s2', 'deploy', { dry: true }, ['s1']]], [['s1', 'deploy']], 's1.dry: left out'],
-      ['an empty list left out', [['s2', 'wipe', { but: [] }, ['s1']]], [['s1', 'wipe']], 's1.but: left out'],
+    const check: StepSpec = ['s1', 'check'];
+    const DRY = planOf(check, ['s2', 'deploy', { dry: true }, ['s1']]);
+    const WAITING = planOf(check, ['s2', 'wipe', {}, ['s1']]);
+    const WIPE = planOf(['s1', 'wipe']);
+    it.each<[string, RunnablePlan, RunnablePlan, string]>([
+      ['a flag that turned', DRY, planOf(['s1', 'deploy', { dry: false }]), 's1.dry: false'],
+      ['an argument left out', DRY, planOf(['s1', 'deploy']), 's1.dry: left out'],
+      ['an empty list left out', planOf(check, ['s2', 'wipe', { but: [] }, ['s1']]), WIPE, 's1.but: left out'],
       [
         'values that changed places',
-        [['s2', 'copy', { from: 'a', to: 'b' }]],
-        [['s1', 'copy', { from: 'b', to: 'a' }]],
+        planOf(check, ['s2', 'copy', { from: 'a', to: 'b' }]),
+        planOf(['s1', 'copy', { from: 'b', to: 'a' }]),
         's1.from: "b"; s1.to: "a"',
       ],
       [
         'a value of another tool',
-        [
-          ['s2', 'pack', { to: '/' }],
-          ['s3', 'wipe', { path: '/tmp' }],
-        ],
-        [['s1', 'wipe', { path: '/' }]],
+        planOf(check, ['s2', 'pack', { to: '/' }], ['s3', 'wipe', { path: '/tmp' }]),
+        planOf(['s1', 'wipe', { path: '/' }]),
         's1.path: "/"',
       ],
-      ['a step that no longer waits', [['s2', 'wipe', {}, ['s1']]], [['s1', 'wipe']], 's1 no longer waits for check'],
+      ['a step that no longer waits', WAITING, WIPE, 's1 no longer waits for check'],
       [
         'steps in another order',
-        [['s2', 'wipe', {}, ['s1']]],
-        [
-          ['s1', 'wipe'],
-          ['s2', 'check', {}, ['s1']],
-        ],
+        WAITING,
+        planOf(['s1', 'wipe'], ['s2', 'check', {}, ['s1']]),
         's1 no longer waits for check',
       ],
-      [
-        'a step twice',
-        [['s2', 'wipe']],
-        [
-          ['s1', 'wipe'],
-          ['s2', 'wipe'],
-        ],
-        's2 calls wipe',
-      ],
-    ])('pauses for %s', async (_, others, next, told) => {
-      const run = await compare(planOf(['s1', 'check'], ...others), planOf(...next));
-      expect(run).toMatchObject({ state: 'paused', notes: [expect.stringContaining(`resume: ${told}`)] });
+      ['a step twice', planOf(check, ['s2', 'wipe']), planOf(['s1', 'wipe'], ['s2', 'wipe']), 's2 calls wipe'],
+    ])('pauses for %s', async (_, first, next, told) => {
+      expect(await compare(first, next)).toMatchObject({
+        state: 'paused',
+        notes: [expect.stringContaining(`resume: ${told}`)],
+      });
     });
 
     it('pauses for a reference to another step of the same tool, however far away', async () => {
@@ -160,49 +147,30 @@ describe('planning again', () => {
       expect(far.notes).toEqual([expect.stringContaining('resume: s3.of: "${s2.id}"; s4.to: "${s3.id}"')]);
     });
 
-    it.each<[string, StepSpec[], StepSpec[]]>([
+    it.each<[string, RunnablePlan, RunnablePlan]>([
       [
         'the same plan, whatever its steps are called',
-        [...LOOKUPS, ['s3', 'check'], ['s4', 'wipe', { path: 'a ${s1.id} b ${s2.id}' }, ['s3']]],
-        [
-          ['s1', 'check'],
+        planOf(...LOOKUPS, ['s3', 'check'], ['s4', 'wipe', { path: 'a ${s1.id} b ${s2.id}' }, ['s3']]),
+        planOf(
+          check,
           ['s5', 'lookup', { of: 'ben' }],
           ['s6', 'lookup', { of: 'ann' }],
           ['s7', 'wipe', { path: 'a ${s6.id} b ${s5.id}' }, ['s1']],
-        ],
+        ),
       ],
       [
         'a plan without what failed and what waited for it',
-        [
-          ['s1', 'check'],
-          ['s2', 'wipe', {}, ['s1']],
-          ['s3', 'copy', { to: 'a' }],
-        ],
-        [['s1', 'copy', { to: 'a' }]],
+        planOf(check, ['s2', 'wipe', {}, ['s1']], ['s3', 'copy', { to: 'a' }]),
+        planOf(['s1', 'copy', { to: 'a' }]),
       ],
-      [
-        'a plan without a step that is done',
-        [
-          ['s1', 'backup'],
-          ['s2', 'check', {}, ['s1']],
-        ],
-        [['s1', 'check']],
-      ],
+      ['a plan without a step that is done', planOf(['s1', 'backup'], ['s2', 'check', {}, ['s1']]), planOf(check)],
       [
         'a step that waits for more, or for the same by way of another',
-        [
-          ['s1', 'check'],
-          ['s2', 'pack', {}, ['s1']],
-          ['s3', 'wipe', {}, ['s1']],
-        ],
-        [
-          ['s1', 'check'],
-          ['s2', 'pack', {}, ['s1']],
-          ['s3', 'wipe', {}, ['s2']],
-        ],
+        planOf(check, ['s2', 'pack', {}, ['s1']], ['s3', 'wipe', {}, ['s1']]),
+        planOf(check, ['s2', 'pack', {}, ['s1']], ['s3', 'wipe', {}, ['s2']]),
       ],
     ])('runs at once %s', async (_, first, next) => {
-      expect(await compare(planOf(...first), planOf(...next))).toMatchObject({ state: 'done', notes: [] });
+      expect(await compare(first, next)).toMatchObject({ state: 'done', notes: [] });
     });
   });
 

@@ -1,6 +1,7 @@
 /** What of a run is kept: no secret, and all that is needed to go on, or a question for what is missing. */
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../../../src/agents/contracts.js';
+import type { RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
@@ -36,14 +37,20 @@ const LOGIN: StepSpec = ['s1', 'login', { user: 'ann', pin: 'hunter-22' }];
 const LOGGED_IN = done({ ticket: 'ticket-of-ann', greeting: 'hello hunter-22' });
 
 /** Runs until a step waits, and gives what a new process finds in the store. */
-async function pause(...steps: StepSpec[]) {
+async function begin(plan: RunnablePlan, answers: Parameters<typeof createScript>[0]) {
   const { planRuns: store } = await openStore();
-  const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
+  const script = createScript(answers);
   const options = { run: script.run, store, secretsOf };
-  const paused = await runPlan(planOf(...steps), { ...options, runId: 'r' });
-  const kept = JSON.stringify(await store.get('r'));
-  return { paused, script, kept, resume: (more: object = {}) => resumePlan('r', { ...options, ...more }) };
+  const paused = await runPlan(plan, { ...options, runId: 'r' });
+  const stored = async () => JSON.stringify(await store.get('r'));
+  const resume = (given?: ResumeOptions['arguments']) =>
+    resumePlan('r', { ...options, ...(given ? { arguments: given } : {}) });
+  return { paused, script, store, stored, kept: await stored(), resume };
 }
+type ResumeOptions = NonNullable<Parameters<typeof resumePlan>[1]>;
+
+const ACTS = { login: [LOGGED_IN], act: [waiting, done('acted')] };
+const pause = (...steps: StepSpec[]) => begin(planOf(...steps), ACTS);
 
 describe('secrets in a run', () => {
   it('are shown to the caller and kept nowhere: not in the plan, arguments, results, echoes or later arguments', async () => {
@@ -57,11 +64,10 @@ describe('secrets in a run', () => {
   });
 
   it('that are numbers are kept nowhere else either, as numbers or inside texts; other numbers are', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ login: [done({ ticket: 430_117, greeting: 'hello' })], act: [waiting] });
+    const login = [done({ ticket: 430_117, greeting: 'hello' })];
     const act = { text: '${s1.ticket}', all: ['no ${s1.ticket}', 1_430_117, 7] };
-    const run = await runPlan(planOf(LOGIN, ['s2', 'act', act]), { run: script.run, store, secretsOf, runId: 'r' });
-    expect(run.steps.s2?.arguments).toEqual({ text: 430_117, all: ['no 430117', 1_430_117, 7] });
+    const { paused, store } = await begin(planOf(LOGIN, ['s2', 'act', act]), { login, act: [waiting] });
+    expect(paused.steps.s2?.arguments).toEqual({ text: 430_117, all: ['no 430117', 1_430_117, 7] });
     const kept = await store.get('r');
     expect(kept?.steps.s2).toMatchObject({
       arguments: { text: '[masked]', all: ['no [masked]', 1_430_117, 7] },
@@ -70,13 +76,12 @@ describe('secrets in a run', () => {
   });
 
   it('that a schema marks without a name are kept nowhere either: values of any key, and items of a list', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ mint: [done(['token-one', 'token-two'])], act: [waiting] });
     const plan = planOf(['s1', 'mint', { vault: { main: 'hunter-33' } }], ['s2', 'act', { text: 'with ${s1[0]}' }]);
-    const run = await runPlan(plan, { run: script.run, store, secretsOf, runId: 'r' });
-    expect(run.steps.s1).toMatchObject({ output: ['token-one', 'token-two'] });
+    const mint = [done(['token-one', 'token-two'])];
+    const { paused, script, kept } = await begin(plan, { mint, act: [waiting] });
+    expect(paused.steps.s1).toMatchObject({ output: ['token-one', 'token-two'] });
     expect(script.calls[1]?.arguments).toEqual({ text: 'with token-one' });
-    expect(JSON.stringify(await store.get('r'))).not.toMatch(/hunter-33|token-one|token-two/u);
+    expect(kept).not.toMatch(/hunter-33|token-one|token-two/u);
   });
 
   it('of steps that are done are not asked for again', async () => {
@@ -93,59 +98,48 @@ describe('secrets in a run', () => {
       code: 'invalid_request',
       message: expect.stringContaining('s1.pin is secret and was not kept; give it again'),
     });
-    const run = await resume({ arguments: { s1: { pin: 'hunter-22' } } });
+    const run = await resume({ s1: { pin: 'hunter-22' } });
     expect(run.state).toBe('done');
     expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'now' });
   });
 
   it('that come as an input of the run are kept nowhere either, and are asked for again', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ act: [waiting, done('acted')] });
-    const options = { run: script.run, store, secretsOf };
     const steps = [{ id: 's1', tool: 'act', arguments: { pin: '${input.pin}', text: 'for ${input.who}' } }];
     const inputs = { pin: { value: 'hunter-22' }, who: { value: 'ann' } };
-    await runPlan({ steps, inputs }, { ...options, runId: 'r' });
+    const { script, kept, resume } = await begin({ steps, inputs }, ACTS);
     expect(script.calls[0]?.arguments).toEqual({ pin: 'hunter-22', text: 'for ann' });
-    const kept = JSON.stringify(await store.get('r'));
     expect(kept).toContain('for ann');
     expect(kept).not.toContain('hunter-22');
-    const asked = await resumePlan('r', options);
+    const asked = await resume();
     expect(asked.steps.s1?.failure?.issues).toEqual([
       's1.arguments.pin: "${input.pin}" is secret and was not kept; resume with a value for this argument',
     ]);
-    const run = await resumePlan('r', { ...options, arguments: { s1: { pin: 'hunter-22' } } });
+    const run = await resume({ s1: { pin: 'hunter-22' } });
     expect(run.state).toBe('done');
     expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'for ann' });
   });
 
   it('that come in the items of a loop are kept nowhere: not in its input, its results or another input', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ login: [done({ ticket: 'ticket-of-ann', greeting: 'hello' })], act: [waiting] });
+    const login = [done({ ticket: 'ticket-of-ann', greeting: 'hello' })];
     const accounts = { value: [{ user: 'ann', pin: 'hunter-22' }] };
     const steps = [
       { id: 's1', tool: 'login', arguments: { user: '${item.user}', pin: '${item.pin}' }, each: '${input.accounts}' },
       { id: 's2', tool: 'act', arguments: { text: '${s1[0].greeting}' }, dependsOn: ['s1'] },
     ];
-    const options = { run: script.run, store, secretsOf };
     const inputs = { accounts, note: { value: 'use hunter-22' }, mask: { value: 'grep [masked]' } };
-    const run = await runPlan({ steps, inputs }, { ...options, runId: 'r' });
+    const { paused, script, kept } = await begin({ steps, inputs }, { login, act: [waiting] });
     expect(script.calls[0]?.arguments).toEqual({ user: 'ann', pin: 'hunter-22' });
-    expect(statuses(run)).toMatchObject({ s1: 'done', s2: 'needs_approval' });
-    const kept = JSON.stringify(await store.get('r'));
+    expect(statuses(paused)).toMatchObject({ s1: 'done', s2: 'needs_approval' });
     expect(kept).toContain('"greeting":"hello"');
     expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
   });
 
   it('in a list do not stand in the way of a loop that does not need them', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
     const steps = [
       { id: 's1', tool: 'login', arguments: { user: 'ann' }, each: '${input.names}' },
       { id: 's2', tool: 'act', arguments: { text: '${item.greeting}' }, each: '${s1}' },
     ];
-    const options = { run: script.run, store, secretsOf };
-    await runPlan({ steps, inputs: { names: { value: [1] } } }, { ...options, runId: 'r' });
-    const again = await resumePlan('r', options);
+    const again = await (await begin({ steps, inputs: { names: { value: [1] } } }, ACTS)).resume();
     expect(again.steps.s2).toMatchObject({ status: 'done', output: ['acted'] });
   });
 
@@ -154,7 +148,7 @@ describe('secrets in a run', () => {
     const failed = await resume();
     expect(failed.steps.s2?.failure).toMatchObject({ code: 'unresolved_reference' });
     expect(failed.steps.s2?.failure?.reason).toContain('"${s1.ticket}" is secret and was not kept');
-    expect((await resume({ arguments: { s2: { text: 'ticket-of-ann' } } })).state).toBe('done');
+    expect((await resume({ s2: { text: 'ticket-of-ann' } })).state).toBe('done');
     expect(script.calls.at(-1)?.arguments).toEqual({ text: 'ticket-of-ann' });
   });
 
@@ -178,7 +172,7 @@ describe('secrets in a run', () => {
   it('are filled into their places alone', async () => {
     const to = { url: 'https://a.test', pin: 'hunter-22' };
     const { resume, script } = await pause(['s1', 'act', { to, text: 'say hunter-22 now' }]);
-    const run = await resume({ arguments: { s1: { to: { pin: 'hunter-22' }, text: 'say hunter-22 now' } } });
+    const run = await resume({ s1: { to: { pin: 'hunter-22' }, text: 'say hunter-22 now' } });
     expect(run.state).toBe('done');
     expect(script.calls[1]?.arguments).toEqual({ to, text: 'say hunter-22 now' });
   });
@@ -193,22 +187,19 @@ describe('secrets in a run', () => {
     ['the words behind a secret', { s1: { note: 'say hunter-22 later' } }],
     ['an open input', { s1: { who: 'bob' } }],
   ])('are all that can be given again, not %s', async (_, given) => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ act: [waiting, done('acted')] });
     const to = { url: 'https://a.test', pin: 'hunter-22' };
     const values = { to, text: 'now', note: 'say hunter-22 now', who: '${input.who}' };
-    const options = { run: script.run, store, secretsOf };
     const plan = { ...planOf(['s1', 'act', values]), inputs: { who: { value: 'ann' } } };
-    await runPlan(plan, { ...options, runId: 'r' });
+    const { resume, script } = await begin(plan, ACTS);
     const rejected = { code: 'invalid_request', message: expect.stringContaining('is no secret') };
-    await expect(resumePlan('r', { ...options, arguments: given })).rejects.toMatchObject(rejected);
+    await expect(resume(given)).rejects.toMatchObject(rejected);
     expect(script.calls).toHaveLength(1);
   });
 
   it('are all that can be given again, and problems are told in few words', async () => {
     const { resume } = await pause(['s1', 'act', { pin: 'hunter-22', text: 'now' }]);
     const names = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`n${at}`, 'x']));
-    const { message } = await resume({ arguments: { ['k'.repeat(100_000)]: names } }).catch((error) => error);
+    const { message } = await resume({ ['k'.repeat(100_000)]: names }).catch((error) => error);
     expect(message.length).toBeLessThan(5_000);
     expect(message).toMatch(/and more: 10 are not shown or not looked at\.$/u);
   });
@@ -219,13 +210,11 @@ describe('secrets in a run', () => {
 
     /** A run whose first step waits, as another process resumes it. */
     async function kept(more: object = {}) {
-      const { planRuns: store } = await openStore();
-      const script = createScript({ act: [waiting, done('acted')], login: [LOGGED_IN] });
-      const options = { run: script.run, store, secretsOf };
       const inputs = { who: { value: 'ann' }, pin: { value: 'hunter-22' }, account: { value: { pin: 'hunter-22' } } };
       const args = { pin: '${input.account.pin}', text: 'for ${input.who}', request, more: '${input.who}', ...more };
-      await runPlan({ steps: [{ id: 's1', tool: 'act', arguments: args }], inputs }, { ...options, runId: 'r' });
-      const resume = (s1: object) => resumePlan('r', { ...options, arguments: { s1: { ...KEPT.s1, ...s1 } } });
+      const plan = { steps: [{ id: 's1', tool: 'act', arguments: args }], inputs };
+      const { script, resume: goOn } = await begin(plan, ACTS);
+      const resume = (s1: object) => goOn({ s1: { ...KEPT.s1, ...s1 } });
       return { resume, script, last: () => script.calls.at(-1)?.arguments };
     }
     const FULL = { url: request.url, pin: 'hunter-22' };
@@ -265,24 +254,21 @@ describe('secrets in a run', () => {
   });
 
   it('of results and items can be given again only where their value was not kept', async () => {
-    const { planRuns: store } = await openStore();
-    const script = createScript({ login: [LOGGED_IN], act: [waiting] });
-    const options = { run: script.run, store, secretsOf };
     const steps = [
       { id: 's1', tool: 'login', arguments: { user: '${item}' }, each: '${input.names}' },
       { id: 's2', tool: 'act', arguments: { text: '${item.ticket}', who: '${item.greeting}' }, each: '${s1}' },
       { id: 's3', tool: 'act', arguments: { text: '${s1[0].ticket}', who: '${s1[0].greeting}', of: '${s4}' } },
       { id: 's4', tool: 'act', arguments: {} },
     ];
-    await runPlan({ steps, inputs: { names: { value: ['ann', 'ben'] } } }, { ...options, runId: 'r' });
+    const inputs = { names: { value: ['ann', 'ben'] } };
+    const { script, stored, resume } = await begin({ steps, inputs }, { login: [LOGGED_IN], act: [waiting] });
     const given = { text: 't', who: 'x', of: 'x' };
-    const again = resumePlan('r', { ...options, arguments: { s2: { text: 't', who: 'x' }, s3: given } });
-    await expect(again).rejects.toMatchObject({
+    await expect(resume({ s2: { text: 't', who: 'x' }, s3: given })).rejects.toMatchObject({
       issues: ['s2.who', 's3.who', 's3.of'].map((path) => expect.stringContaining(`: ${path} is no`)),
     });
-    await resumePlan('r', { ...options, arguments: { s2: { text: 'ticket-of-ann' } } });
+    await resume({ s2: { text: 'ticket-of-ann' } });
     expect(script.calls.at(-1)).toMatchObject({ step: 's2[1]', arguments: { text: 'ticket-of-ann' } });
-    expect(JSON.stringify(await store.get('r'))).not.toContain('ticket-of-ann');
+    expect(await stored()).not.toContain('ticket-of-ann');
   });
 });
 

@@ -27,22 +27,6 @@ const sandbox = createSandbox({
 const step = (id: string, tool: string, input = {}) => ({ id, tool, arguments: input });
 
 describe('a plan under the gate of a session', () => {
-  it('waits for the approval of what is high in risk, and goes on when another grants it', async () => {
-    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
-    const { id } = await router.createSession({ user: 'ann' });
-    const run = createGatedRunner({ router, session: id, caller: { user: 'ann' } });
-    const paused = await runPlan({ steps: [step('s1', 'read'), step('s2', 'deploy', { to: '${s1.place}' })] }, { run });
-    expect(paused).toMatchObject({
-      state: 'paused',
-      steps: { s1: { status: 'done' }, s2: { status: 'needs_approval' } },
-    });
-    const still = await resumePlan(paused, { run });
-    expect(still.state).toBe('paused');
-    await router.approvals.grant(still.steps.s2?.approval ?? '', { by: { user: 'bob', roles: ['operator'] } });
-    const done = await resumePlan(still, { run });
-    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
-  });
-
   describe('whose approver changes the arguments of a step', () => {
     const BOB = { user: 'bob', roles: ['operator'] };
     const token = { type: 'string', 'x-secret': true, pattern: '^s' };

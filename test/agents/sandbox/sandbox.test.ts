@@ -61,61 +61,32 @@ describe('a call in the sandbox', () => {
     expect(result).toMatchObject({ ok: false, code: 'invalid_arguments', issues: [issue], next: expect.any(String) });
   });
 
-  it.each([
-    ['an error', () => Promise.reject(new Error('no such station')), 'tool_failed', 'no such station'],
-    [
-      'an error at once',
-      () => {
-        throw new TypeError('bad');
+  const failing = (error: unknown) => () => Promise.reject(error);
+  /** Whoever reads its field fails. */
+  const trap = (field: string, words: string) =>
+    Object.defineProperty({}, field, {
+      enumerable: true,
+      get() {
+        throw new Error(words);
       },
-      'tool_failed',
-      'bad',
-    ],
-    ['a text', () => Promise.reject('just words'), 'tool_failed', 'just words'],
-    ['nothing at all', () => Promise.reject(undefined), 'tool_failed', 'undefined'],
-    ['an object', () => Promise.reject({ status: 4 }), 'tool_failed', '{"status":4}'],
-    [
-      'a trap',
-      () =>
-        Promise.reject({
-          get message() {
-            throw new Error('x');
-          },
-        }),
-      'tool_failed',
-      'cannot be shown',
-    ],
-    [
-      'a circle',
-      () => {
-        const a: Record<string, unknown> = {};
-        a.a = a;
-        return a;
-      },
-      'output_unusable',
-      'circular',
-    ],
-    [
-      'a getter that throws',
-      () => ({
-        get x() {
-          throw new Error('in the getter');
-        },
-      }),
-      'output_unusable',
-      'in the getter',
-    ],
-    [
-      'a toJSON that throws',
-      () => ({
-        toJSON() {
-          throw new Error('in toJSON');
-        },
-      }),
-      'output_unusable',
-      'in toJSON',
-    ],
-  ])('never crashes: a tool that throws or returns %s', async (_, run: ToolFunction, code, reason) => {
+    });
+  const circle: Record<string, unknown> = {};
+  circle.a = circle;
+  const throwing = () => {
+    throw new TypeError('at once');
+  };
+
+  it.each<[string, ToolFunction, string, string]>([
+    ['an error', failing(new Error('no such station')), 'tool_failed', 'no such station'],
+    ['an error at once', throwing, 'tool_failed', 'at once'],
+    ['a text', failing('just words'), 'tool_failed', 'just words'],
+    ['nothing at all', failing(undefined), 'tool_failed', 'undefined'],
+    ['an object', failing({ status: 4 }), 'tool_failed', '{"status":4}'],
+    ['a trap', failing(trap('message', 'x')), 'tool_failed', 'cannot be shown'],
+    ['a circle', () => circle, 'output_unusable', 'circular'],
+    ['a getter that throws', () => trap('x', 'in the getter'), 'output_unusable', 'in the getter'],
+    ['a toJSON that throws', () => ({ toJSON: throwing }), 'output_unusable', 'at once'],
+  ])('never crashes: a tool that throws or returns %s', async (_, run, code, reason) => {
     const result = await callOnce(run);
     expect(result).toMatchObject({ ok: false, code, reason: expect.stringContaining(reason) });
     expect(callResultSchema.parse(result)).toEqual(result);

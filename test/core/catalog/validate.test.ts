@@ -17,15 +17,12 @@ const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
 const closed = { additionalProperties: false };
 
 describe('issues', () => {
-  const kinds = { anyOf: [{ type: 'string' }, { type: 'null' }] };
+  const text = { type: 'string' };
+  const kinds = { anyOf: [text, { type: 'null' }] };
   const shapes = {
     oneOf: [
-      {
-        type: 'object',
-        properties: { kind: { const: 'circle' }, radius: { type: 'number' } },
-        required: ['kind', 'radius'],
-      },
-      { type: 'object', properties: { kind: { const: 'box' }, side: { type: 'number' } }, required: ['kind', 'side'] },
+      object({ kind: { const: 'circle' }, radius: { type: 'number' } }, { required: ['kind', 'radius'] }),
+      object({ kind: { const: 'box' }, side: { type: 'number' } }, { required: ['kind', 'side'] }),
     ],
   };
   it.each<[string, JsonSchema, unknown, string[]]>([
@@ -52,7 +49,7 @@ describe('issues', () => {
     ['a wrong type', object({ n: { type: 'integer' } }), { n: '5' }, ['n: must be integer, not string']],
     [
       'a wrong element',
-      object({ t: { type: 'array', items: { type: 'string' } } }),
+      object({ t: { type: 'array', items: text } }),
       { t: ['x', 5] },
       ['t[1]: must be string, not number'],
     ],
@@ -60,7 +57,7 @@ describe('issues', () => {
     ['a wrong constant', object({ u: { const: 'c' } }), { u: 'k' }, ['u: must be "c", not "k"']],
     [
       'a wrong format',
-      object({ date: { type: 'string', format: 'date' } }),
+      object({ date: { ...text, format: 'date' } }),
       { date: 'soon' },
       ['date: must match format "date"'],
     ],
@@ -76,15 +73,10 @@ describe('issues', () => {
     ['a value of none of several kinds', object({ s: kinds }), { s: 5 }, ['s: must be string or null, not number']],
     ['the nearest of several forms', object({ s: shapes }), { s: { kind: 'box' } }, ['s.side: is required']],
     ['arguments that are no object', object({}), 'text', ['(arguments): must be object, not string']],
-    [
-      'names that are no plain words',
-      object({ 'a b': { type: 'string' } }),
-      { 'a b': 5 },
-      ['"a b": must be string, not number'],
-    ],
+    ['names that are no plain words', object({ 'a b': text }), { 'a b': 5 }, ['"a b": must be string, not number']],
     [
       'several problems, one a line',
-      object({ a: { type: 'string' }, b: {} }, { required: ['b'] }),
+      object({ a: text, b: {} }, { required: ['b'] }),
       { a: 1 },
       ['b: is required', 'a: must be string, not number'],
     ],

@@ -85,8 +85,13 @@ const TOOLS = new Map(
   ].map((tool) => [tool.name, tool] as const),
 );
 
-const find: DraftStep = { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' } };
-const read = (values: Record<string, unknown>, id = 's2'): DraftStep => ({ id, tool: 'read_level', arguments: values });
+/** The second step, unless it has another id. */
+const call =
+  (tool: string) =>
+  (values: Record<string, unknown>, id = 's2'): DraftStep => ({ id, tool, arguments: values });
+const [read, compare, put] = [call('read_level'), call('compare'), call('put')];
+const say = (text: string, id?: string) => call('say')({ text }, id);
+const find = call('find_station')({ name: '盘石头水库' }, 's1');
 const issuesOf = (...steps: DraftStep[]): string[] => {
   const checked = checkPlan(steps, TOOLS);
   return checked.ok ? [] : checked.issues;
@@ -121,46 +126,34 @@ describe('a plan that is right', () => {
   });
 
   it.each<[string, DraftStep]>([
-    ['a reference inside a text', { id: 's2', tool: 'say', arguments: { text: 'The code is ${s1.stcd}.' } }],
+    ['a reference inside a text', say('The code is ${s1.stcd}.')],
     ['a reference where a pattern is asked for', read({ stcd: '${s1.stcd}' })],
     ['a reference into a list, the index written as a name', read({ stcd: '${s1.nearby.0.stcd}' })],
     ['a reference to a number where an integer is asked for', read({ stcd: '12345678', hours: '${s1.level}' })],
     [
       'references in a list of which the values must differ',
-      { id: 's2', tool: 'compare', arguments: { codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] } },
+      compare({ codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] }),
     ],
-    [
-      'a reference inside an object',
-      { id: 's2', tool: 'compare', arguments: { codes: ['abc', 'def'], window: { from: '${s1.stcd}' } } },
-    ],
+    ['a reference inside an object', compare({ codes: ['abc', 'def'], window: { from: '${s1.stcd}' } })],
     ['a text around a reference where a pattern is asked for', read({ stcd: '1234${s1.stcd}' })],
     [
       'a text around a reference that is longer than the value may be',
-      { id: 's2', tool: 'say', arguments: { text: `\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}` } },
+      say(`\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}`),
     ],
-    [
-      'a reference to an object of which more is asked than a type',
-      { id: 's2', tool: 'put', arguments: { place: '${s1.nearby[0]}' } },
-    ],
-    [
-      'a reference for an argument of which the name is no word',
-      { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } },
-    ],
-    [
-      'references in one of several forms',
-      { id: 's2', tool: 'mark', arguments: { place: { stcd: '${s1.level}', km: '${s1.level}' } } },
-    ],
+    ['a reference to an object of which more is asked than a type', put({ place: '${s1.nearby[0]}' })],
+    ['a reference for an argument of which the name is no word', put({ 'filter[day]': '${s1.stcd}' })],
+    ['references in one of several forms', call('mark')({ place: { stcd: '${s1.level}', km: '${s1.level}' } })],
   ])('may hold %s', (_, step) => {
     expect(issuesOf(find, step)).toEqual([]);
   });
 
   it('may refer to anything of a tool that does not tell what it returns', () => {
-    const first = { id: 's1', tool: 'say', arguments: { text: 'x' } };
+    const first = say('x', 's1');
     expect(issuesOf(first, read({ stcd: '${s1.whatever[3].it.is}' }))).toEqual([]);
   });
 
   it('may hold shell variables and prices, which only look like references', () => {
-    expect(issuesOf({ id: 's1', tool: 'say', arguments: { text: '${HOME} costs $5 {s1.a}' } })).toEqual([]);
+    expect(issuesOf(say('${HOME} costs $5 {s1.a}', 's1'))).toEqual([]);
   });
 });
 
@@ -168,7 +161,7 @@ describe('a plan that is wrong', () => {
   it.each<[string, DraftStep[], string]>([
     [
       'an unknown tool',
-      [{ id: 's1', tool: 'find', arguments: {} }],
+      [call('find')({}, 's1')],
       's1.tool: "find" is not one of find_station, count_all, read_level, compare, say, put, mark, walk',
     ],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
@@ -180,7 +173,7 @@ describe('a plan that is wrong', () => {
     ],
     [
       'a wrong value deep inside',
-      [{ id: 's1', tool: 'walk', arguments: { tree: { name: 'a', children: [{}] } } }],
+      [call('walk')({ tree: { name: 'a', children: [{}] } }, 's1')],
       's1.arguments.tree.children[0].name: is required',
     ],
     [
@@ -200,10 +193,7 @@ describe('a plan that is wrong', () => {
     ],
     [
       'a reference to a field whose name needs quotes, without them',
-      [
-        { id: 's1', tool: 'count_all', arguments: {} },
-        { id: 's2', tool: 'say', arguments: { text: '${s1.@odata.count}' } },
-      ],
+      [call('count_all')({}, 's1'), say('${s1.@odata.count}')],
       `s2.arguments.text: "\${s1.@odata.count}": the result of count_all has no field @odata.count; it has ['@odata.count']`,
     ],
     [
@@ -218,12 +208,12 @@ describe('a plan that is wrong', () => {
     ],
     [
       'a reference that is malformed',
-      [find, { id: 's2', tool: 'say', arguments: { text: 'x ${s1.}' } }],
+      [find, say('x ${s1.}')],
       's2.arguments.text: "${s1.}" is no reference; write ${s1.field}',
     ],
     [
       'a reference in marks of another language that names an earlier step by its tool',
-      [find, { id: 's2', tool: 'say', arguments: { text: '{{station.stcd}}' } }],
+      [find, say('{{station.stcd}}')],
       's2.arguments.text: "{{station.stcd}}" is no reference; write ${s1.field}',
     ],
     [
@@ -239,7 +229,7 @@ describe('a plan that is wrong', () => {
   });
 
   it('lets a place of a template pass, as the user may have written it', () => {
-    expect(issuesOf(find, { id: 's2', tool: 'say', arguments: { text: '{{customer.name}}' } })).toEqual([]);
+    expect(issuesOf(find, say('{{customer.name}}'))).toEqual([]);
   });
 
   it.each<[string, DraftStep]>([
@@ -251,7 +241,7 @@ describe('a plan that is wrong', () => {
   });
 
   it('is told of one also where the schema says nothing of further arguments', () => {
-    const issues = issuesOf({ id: 's1', tool: 'say', arguments: { text: 'x', tone: 'warm' } });
+    const issues = issuesOf(call('say')({ text: 'x', tone: 'warm' }, 's1'));
     expect(issues).toEqual(['s1.arguments: unknown argument "tone"; known: text, to']);
   });
 
@@ -299,7 +289,7 @@ describe('nulls', () => {
 
   it('are taken out inside objects too', () => {
     const values = { codes: ['abc', 'def'], window: { from: '2026-11-22', to: null } };
-    expect(issuesOf({ id: 's1', tool: 'compare', arguments: values })).toEqual([]);
+    expect(issuesOf(compare(values, 's1'))).toEqual([]);
   });
 
   it('are taken out of objects in lists, and stay as elements and in what is open', () => {

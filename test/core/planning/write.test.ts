@@ -7,18 +7,11 @@ import { readPlan } from '../../../src/core/planning/write.js';
 import { parseRequest } from '../../../src/core/request.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
-import { makeTool, plannerOf } from '../selection/setup.js';
+import { makeTool, plannerOf, toolOf } from '../selection/setup.js';
 
-const convert = makeTool('convert_currency', {
-  inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
-});
-const invoice = makeTool('create_invoice', {
-  inputSchema: {
-    type: 'object',
-    properties: { amount: { type: 'number' }, day: { type: 'string' }, note: { type: 'string' } },
-    required: ['amount', 'day'],
-  },
-});
+const [text, number] = [{ type: 'string' }, { type: 'number' }];
+const convert = toolOf('convert_currency', { amount: number });
+const invoice = toolOf('create_invoice', { amount: number, day: text, note: text }, ['amount', 'day']);
 const message = 'Convert 100 USD to EUR, then an invoice over it for 3/4/2026';
 
 const stepsOf = (...steps: [tool: string, values: Record<string, unknown>][]) =>
@@ -83,22 +76,12 @@ describe('a plan by writing', () => {
   });
 
   it('tells where each argument comes from', async () => {
-    const send = makeTool('send_mail', {
-      inputSchema: {
-        type: 'object',
-        properties: {
-          to: { type: 'string' },
-          text: { type: 'string' },
-          amount: { type: 'number' },
-          lines: { type: 'array', items: { type: 'string' } },
-          tone: { enum: ['warm', 'cold'] },
-          day: { type: 'string', format: 'date' },
-          copy: { type: 'boolean' },
-          limit: { type: 'integer', default: 7 },
-          account_id: { type: 'string' },
-        },
-      },
-    });
+    const properties = {
+      ...{ to: text, text, amount: number, lines: { type: 'array', items: text }, tone: { enum: ['warm', 'cold'] } },
+      ...{ day: { ...text, format: 'date' }, copy: { type: 'boolean' }, limit: { type: 'integer', default: 7 } },
+      account_id: text,
+    };
+    const send = toolOf('send_mail', properties, []);
     const values = {
       to: 'EUR',
       text: 'All is well, dear friend',
@@ -148,18 +131,16 @@ const MESSAGES: readonly ((number: number, other: number, name: string, day: str
 ];
 
 const TOOLS = [
-  makeTool('delete_records', {
-    inputSchema: {
-      type: 'object',
-      properties: {
-        ids: { type: 'array', items: { type: 'integer' } },
-        account_id: { type: 'string' },
-        before: { type: 'string', format: 'date' },
-        mode: { enum: ['soft', 'hard'] },
-      },
-      required: ['ids'],
+  toolOf(
+    'delete_records',
+    {
+      ids: { type: 'array', items: { type: 'integer' } },
+      account_id: text,
+      before: { ...text, format: 'date' },
+      mode: { enum: ['soft', 'hard'] },
     },
-  }),
+    ['ids'],
+  ),
   makeTool('find_person', {
     inputSchema: {
       type: 'object',
@@ -294,9 +275,6 @@ describe('what a model wrote as a plan', () => {
     expect(parseJson(answer)).toEqual({ ok: true, value: { ...answer, ...more } });
   });
 });
-
-const text = { type: 'string' };
-const number = { type: 'number' };
 
 /** What nobody said is never told as said. */
 async function sourcesOf(message: string, values: Record<string, unknown>, schema: Record<string, unknown>) {

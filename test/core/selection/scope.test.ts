@@ -33,36 +33,21 @@ async function seenBy(
 }
 
 describe('a caller never learns of a private tool of another', () => {
-  const asks: [string, PlanRequest, readonly ScriptedAnswer[]][] = [
-    [
-      'by a message that names it',
-      { message: 'zebra_ride unicorn', ...BOB },
-      [naming('play_song'), planOf('play_song')],
-    ],
-    ['without a user', { message: 'zebra_ride' }, [naming('play_song'), planOf('play_song')]],
-    ['by requiring it', { message: 'x', require: ['zebra_ride'], ...BOB }, [naming('play_song'), planOf('play_song')]],
-    [
-      'by allowing it',
-      { message: 'x', allow: ['zebra_ride', 'play_song', 'read_mail'], ...BOB },
-      [naming('play_song'), planOf('play_song')],
-    ],
-    ['by denying it', { message: 'x', deny: ['zebra_ride'], ...BOB }, [naming('play_song'), planOf('play_song')]],
-    [
-      'by a model that guesses its name',
-      { message: 'x', ...BOB },
-      [naming('zebra_ride', 'play_song'), planOf('play_song')],
-    ],
+  const PLAYED = [naming('play_song'), planOf('play_song')];
+  const GUESSED = [naming('zebra_ride', 'play_song'), planOf('play_song')];
+
+  it.each<[string, PlanRequest, (readonly ScriptedAnswer[])?]>([
+    ['by a message that names it', { message: 'zebra_ride unicorn', ...BOB }],
+    ['without a user', { message: 'zebra_ride' }],
+    ['by requiring it', { message: 'x', require: ['zebra_ride'], ...BOB }],
+    ['by allowing it', { message: 'x', allow: ['zebra_ride', 'play_song', 'read_mail'], ...BOB }],
+    ['by denying it', { message: 'x', deny: ['zebra_ride'], ...BOB }],
+    ['by a model that guesses its name', { message: 'x', ...BOB }, GUESSED],
     ['by a plan with it', { message: 'x', ...BOB }, [naming('play_song'), planOf('zebra_ride'), planOf('zebra_ride')]],
     ['by the fallback', { message: 'zebra_ride', ...BOB }, [new WinnowError('model_failed', 'x'), planOf('play_song')]],
-    [
-      'by a user name that looks like another',
-      { message: 'x', user: 'ann ' },
-      [naming('play_song'), planOf('play_song')],
-    ],
-    ['by a user name of an object', { message: 'x', user: '__proto__' }, [naming('play_song'), planOf('play_song')]],
-  ];
-
-  it.each(asks)('%s: all is as if it were not there', async (_, request, answers) => {
+    ['by a user name that looks like another', { message: 'x', user: 'ann ' }],
+    ['by a user name of an object', { message: 'x', user: '__proto__' }],
+  ])('%s: all is as if it were not there', async (_, request, answers = PLAYED) => {
     const withIt = await seenBy(WITH_SECRET, answers, (planner) => planner.plan(request));
     expect(withIt).toEqual(await seenBy([...TOOLS], answers, (planner) => planner.plan(request)));
     expect(withIt.prompts).not.toContain('hidden zebra');

@@ -57,91 +57,38 @@ describe('over a server', () => {
 
   it('an answer with prose around it is used as it is', async () => {
     const { result, selection, usage } = await plan([proseAroundJson(GOOD)]);
-    expect(result.kind).toBe('plan');
-    expect(selection.mode).toBe('selected');
+    expect([result.kind, selection.mode, usage.calls]).toEqual(['plan', 'selected', 1]);
     expect(namesOf(selection)).toEqual(GOOD.selected_tools);
-    expect(usage.calls).toBe(1);
   });
 
-  describe('an answer that can not be used', () => {
-    it.each([
-      ['one that was cut behind the names', cutJson(GOOD)],
-      ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
-    ])('is repaired: %s', async (_, behaviour) => {
-      const { result, selection, usage } = await plan([behaviour, OK]);
-      expect(result.kind).toBe('plan');
-      expect(namesOf(selection)).toEqual(GOOD.selected_tools);
-      expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
-    });
-
-    it('ends in the fallback after the repair', async () => {
-      const { result, selection, usage } = await plan([emptyAnswer(), refusal()]);
-      expect(result.kind).toBe('plan');
-      expect(selection.mode).toBe('fallback');
-      expect(selection.reason).toContain('not usable');
-      expect(selection.tools).toHaveLength(TOOLS.length);
-      expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
-    });
+  it('an answer that was cut behind the names is repaired', async () => {
+    const { selection, usage } = await plan([cutJson(GOOD), OK]);
+    expect(namesOf(selection)).toEqual(GOOD.selected_tools);
+    expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
   });
 
-  describe('a server that fails', () => {
-    it('is left alone when it stays, and the full set goes on', async () => {
-      const { result, selection, usage } = await plan([rateLimited(), rateLimited()]);
-      expect(result.kind).toBe('plan');
-      expect(selection).toMatchObject({
-        mode: 'fallback',
-        reason: expect.stringMatching(/^model_failed/u),
-        leftOut: 0,
-      });
-      expect(usage.calls).toBe(2);
-    });
-
-    it('is not asked again after a failure that is final, and the full set goes on', async () => {
-      const { result, selection, usage } = await plan([fail(401, 'wrong key')]);
-      expect(result.kind).toBe('plan');
-      expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_refused/u) });
-      expect(usage.calls).toBe(1);
-    });
-
-    it('is not waited for past its time', async () => {
-      const { result, selection, usage } = await plan([hang()], { timeoutMs: 40 });
-      expect(result.kind).toBe('plan');
-      expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_timeout/u) });
-      expect(usage.calls).toBe(1);
-    });
-
-    it('during the repair leads to the fallback too, and all is counted', async () => {
-      const { selection, usage } = await plan([refusal(), fail(401, 'wrong key')]);
-      expect(selection.mode).toBe('fallback');
-      expect(usage).toMatchObject({ calls: 2, read: 10, written: 5 });
-    });
+  it('a server that is asked for probabilities ranks the names', async () => {
+    const { selection, result } = await plan(() => nextTokens({ play: 0.45, read: 0.55 }), { answer: 'rank' });
+    expect(result.kind).toBe('plan');
+    expect(namesOf(selection).slice(0, 2)).toEqual(['play_song', 'read_mail']);
+    expect(server?.requests[0]?.path).toBe('/v1/completions');
   });
 
-  describe('a server that is asked for probabilities', () => {
-    it('ranks the names', async () => {
-      const first = { play: 0.45, read: 0.55 };
-      const { selection, result } = await plan(() => nextTokens(first), { answer: 'rank' });
-      expect(result.kind).toBe('plan');
-      expect(namesOf(selection).slice(0, 2)).toEqual(['play_song', 'read_mail']);
-      expect(server?.requests[0]?.path).toBe('/v1/completions');
-    });
-
-    it.each([
-      ['gives none', () => noNextTokens()],
-      ['fails', () => fail(500, 'oops')],
-    ])('and %s leads to the fallback', async (_, behaviour) => {
-      const { selection, result } = await plan(behaviour, { answer: 'rank' });
-      expect(result.kind).toBe('plan');
-      expect(selection.mode).toBe('fallback');
-    });
-
-    it('and fails half-way leads to the fallback, with what was read counted', async () => {
-      const script = [nextTokens({ play: 1 }), fail(401, 'no')];
-      const { selection, usage } = await plan(script, { answer: 'rank', tools: [...TOOLS, makeTool('play_film')] });
-      expect(selection.mode).toBe('fallback');
-      expect(usage.calls).toBe(2);
-      expect(usage.read + usage.cached).toBe(20);
-    });
+  const FILMS = { answer: 'rank', tools: [...TOOLS, makeTool('play_film')] } as const;
+  it.each<[string, ServerScript, Parameters<typeof plan>[1], string, object]>([
+    ['stays busy', [rateLimited(), rateLimited()], {}, 'model_failed', { calls: 2 }],
+    ['refuses for good, and is not asked again', [fail(401, 'no')], {}, 'model_refused', { calls: 1 }],
+    ['is not waited for past its time', [hang()], { timeoutMs: 40 }, 'model_timeout', { calls: 1 }],
+    ['gives nothing usable twice', [emptyAnswer(), refusal()], {}, 'not usable', { calls: 2, read: 20, written: 10 }],
+    ['fails during the repair', [refusal(), fail(401, 'no')], {}, '', { calls: 2, read: 10, written: 5 }],
+    ['gives no probabilities', () => noNextTokens(), { answer: 'rank' }, '', {}],
+    ['fails half-way of a rank', [nextTokens({ play: 1 }), fail(401, 'no')], FILMS, '', { calls: 2, read: 20 }],
+  ])('a server that %s leads to the full set, and all is counted', async (_, script, options, reason, spent) => {
+    const { result, selection, usage } = await plan(script, options);
+    expect(result.kind).toBe('plan');
+    expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringContaining(reason), leftOut: 0 });
+    expect(selection.tools).toHaveLength((options?.tools ?? TOOLS).length);
+    expect({ ...usage, read: usage.read + usage.cached }).toMatchObject(spent);
   });
 });
 

@@ -14,6 +14,13 @@ export function makeTool(name: string, entry: Partial<ToolEntry> = {}): Tool {
   return parsed.tool;
 }
 
+/** A tool of these arguments, all of them required unless some are named. */
+export function toolOf(name: string, properties: object, required: readonly string[] = Object.keys(properties)): Tool {
+  return makeTool(name, {
+    inputSchema: { type: 'object', properties, ...(required.length > 0 ? { required } : {}) },
+  });
+}
+
 /** An object schema in which the named string arguments are required. */
 export function needing(...names: string[]): Record<string, unknown> {
   return { type: 'object', properties: stringProperties(names), required: names };

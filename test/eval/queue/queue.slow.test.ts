@@ -2,18 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { CaseJob } from '../../../src/eval/case-runner.js';
+import type { CaseJob, CaseRunner } from '../../../src/eval/case-runner.js';
 import { jobIdOf } from '../../../src/eval/queue/queued-run.js';
 import { PREFIX, queueNameOf } from '../../../src/eval/queue/run-registry.js';
 import { aCase, aRecord, NO_USAGE } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
-import { answers, aRun, beginCommand, beginWorker, FINGERPRINT, fails, IDENTITY, jobs } from './setup.js';
+import {
+  answers,
+  aRun,
+  beginCommand,
+  beginWorker,
+  type CommandOptions,
+  FINGERPRINT,
+  fails,
+  IDENTITY,
+  jobs,
+} from './setup.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const reason = whyNoRedis();
-const itWithRedis = reason === undefined ? it : it.skip;
-const named = (name: string) => (reason === undefined ? name : `${name} (skipped: ${reason})`);
+const itWithRedis = (name: string, work: () => Promise<void>) =>
+  reason === undefined ? it(name, work) : it.skip(`${name} (skipped: ${reason})`, work);
 
 let redis: RedisServer;
 let client: Redis;
@@ -42,8 +52,19 @@ function occasion<T>() {
   return { told, tell };
 }
 
+type OneWorker = CommandOptions & { work?: CaseRunner; concurrency?: number };
+
+/** A run on one worker, to its end. */
+async function runToEnd({ work = answers, concurrency = 2, ...options }: OneWorker) {
+  const worker = beginWorker(redis.url, { run: work, concurrency });
+  const command = beginCommand(redis.url, options);
+  await command.ended;
+  await worker.end();
+  return { ...command, worker };
+}
+
 describe('a queue of cases', () => {
-  itWithRedis(named('holds no more of them than the window, and no prompt'), async () => {
+  itWithRedis('holds no more of them than the window, and no prompt', async () => {
     const run = aRun();
     let taken = 0;
     let most = 0;
@@ -79,82 +100,69 @@ describe('a queue of cases', () => {
     expect(await client.keys('*')).toEqual([]);
   });
 
-  itWithRedis(named('tries a case again whose server fails, and keeps it as an error after the last try'), async () => {
+  itWithRedis('tries a case again whose server fails, and keeps it as an error after the last try', async () => {
     const tries = new Map<string, number>();
-    const worker = beginWorker(redis.url, {
-      run: async (job) => {
+    const { records } = await runToEnd({
+      source: jobs(3),
+      work: async (job) => {
         const count = (tries.get(job.case.id) ?? 0) + 1;
         tries.set(job.case.id, count);
         return job.case.id === 'c0' || (job.case.id === 'c1' && count < 3) ? fails(job) : answers(job);
       },
     });
-    const { ended, records } = beginCommand(redis.url, { source: jobs(3) });
-    await ended;
-    await worker.end();
     expect(Object.fromEntries(tries)).toEqual({ c0: 3, c1: 3, c2: 1 });
     const outcomes = Object.fromEntries(records.map(({ id, outcome, error }) => [id, error?.code ?? outcome]));
     expect(outcomes).toEqual({ c0: 'model_failed', c1: 'answered', c2: 'answered' });
   });
 
-  itWithRedis(named('tries no case again that failing would not mend'), async () => {
+  itWithRedis('tries no case again that failing would not mend', async () => {
     let tries = 0;
     const refused = { code: 'model_refused', message: 'no key', issues: [] };
-    const worker = beginWorker(redis.url, {
-      run: async ({ case: { id } }) => {
+    const { records } = await runToEnd({
+      source: jobs(1),
+      work: async ({ case: { id } }) => {
         tries += 1;
         return aRecord({ id, outcome: 'error', error: refused, scores: {} });
       },
     });
-    const { ended, records } = beginCommand(redis.url, { source: jobs(1) });
-    await ended;
-    await worker.end();
     expect([tries, records.map(({ error }) => error?.code)]).toEqual([1, ['model_refused']]);
   });
 
-  itWithRedis(named('gives up a case that breaks its worker, and says so'), async () => {
-    const worker = beginWorker(redis.url, {
-      run: async () => {
-        throw new Error('out of order');
-      },
-    });
-    const { ended, records } = beginCommand(redis.url, { source: jobs(1) });
-    await ended;
-    await worker.end();
+  itWithRedis('gives up a case that breaks its worker, and says so', async () => {
+    const work = () => Promise.reject(new Error('out of order'));
+    const { records } = await runToEnd({ source: jobs(1), work });
     const message = 'No worker came to the end of this case: out of order.';
     expect(records).toMatchObject([{ id: 'c0', outcome: 'error', error: { code: 'internal', message } }]);
   });
 });
 
 describe('a worker', () => {
-  itWithRedis(
-    named('refuses a run with other settings than its own, each named, here and at the command'),
-    async () => {
-      const identity = {
-        ...IDENTITY,
-        version: '0.9.0',
-        prompts: { 'select-tools': 'other' },
-        catalogs: new Set<string>(),
-      };
-      const worker = beginWorker(redis.url, { identity, name: 'machine:1' });
-      const refused = occasion<string>();
-      const { ended, stop, records } = beginCommand(redis.url, { onNotice: refused.tell });
-      const notice = await refused.told;
-      stop.abort();
-      await ended;
-      await worker.end();
-      const issues = [
-        'version: "1.0.0" there, "0.9.0" here',
-        'prompts.select-tools: "abc" there, "other" here',
-        `catalogs.set: no catalogue with the fingerprint ${'f'.repeat(16)} here`,
-      ];
-      expect(notice).toMatch(/^The worker machine:1 refuses: /u);
-      for (const issue of issues)
-        expect([notice, worker.notices.join()]).toEqual([1, 2].map(() => expect.stringContaining(issue)));
-      expect(records).toEqual([]);
-    },
-  );
+  itWithRedis('refuses a run with other settings than its own, each named, here and at the command', async () => {
+    const identity = {
+      ...IDENTITY,
+      version: '0.9.0',
+      prompts: { 'select-tools': 'other' },
+      catalogs: new Set<string>(),
+    };
+    const worker = beginWorker(redis.url, { identity, name: 'machine:1' });
+    const refused = occasion<string>();
+    const { ended, stop, records } = beginCommand(redis.url, { onNotice: refused.tell });
+    const notice = await refused.told;
+    stop.abort();
+    await ended;
+    await worker.end();
+    const issues = [
+      'version: "1.0.0" there, "0.9.0" here',
+      'prompts.select-tools: "abc" there, "other" here',
+      `catalogs.set: no catalogue with the fingerprint ${'f'.repeat(16)} here`,
+    ];
+    expect(notice).toMatch(/^The worker machine:1 refuses: /u);
+    for (const issue of issues)
+      expect([notice, worker.notices.join()]).toEqual([1, 2].map(() => expect.stringContaining(issue)));
+    expect(records).toEqual([]);
+  });
 
-  itWithRedis(named('refuses a run whose description it can not read'), async () => {
+  itWithRedis('refuses a run whose description it can not read', async () => {
     await client.set(`${PREFIX}:eval:x:run`, '{"format": 1}');
     await client.zadd(`${PREFIX}:eval:runs`, Date.now(), 'x');
     const refused = occasion<string>();
@@ -163,7 +171,7 @@ describe('a worker', () => {
     await worker.end();
   });
 
-  itWithRedis(named('that is told to stop finishes its cases, and others do the rest'), async () => {
+  itWithRedis('that is told to stop finishes its cases, and others do the rest', async () => {
     const begun = occasion<void>();
     const goOn = occasion<void>();
     const first = beginWorker(redis.url, {
@@ -187,7 +195,7 @@ describe('a worker', () => {
     expect(records.filter(({ rung }) => rung === 'by the first')).toHaveLength(1);
   });
 
-  itWithRedis(named('that is lost in the middle of a case loses it to another'), async () => {
+  itWithRedis('that is lost in the middle of a case loses it to another', async () => {
     const begun = occasion<void>();
     const first = beginWorker(redis.url, {
       name: 'first',
@@ -213,23 +221,20 @@ describe('a worker', () => {
 describe('the model of a run', () => {
   const identityOf = (model: string) => ({ ...IDENTITY, model, catalogs: new Set([FINGERPRINT]) });
 
-  itWithRedis(
-    named('is the one that the command names: workers with another refuse, and the run goes on'),
-    async () => {
-      const refused = occasion<string>();
-      const other = beginWorker(redis.url, { name: 'other', identity: identityOf('another') });
-      const command = beginCommand(redis.url, { onNotice: refused.tell });
-      expect(await refused.told).toBe(
-        'The worker other refuses: model: "m" there, "another" here ("there": the run, "here": this worker).',
-      );
-      const right = beginWorker(redis.url, { name: 'right' });
-      await command.ended;
-      await Promise.all([other.end(), right.end()]);
-      expect(command.records).toHaveLength(5);
-    },
-  );
+  itWithRedis('is the one that the command names: workers with another refuse, and the run goes on', async () => {
+    const refused = occasion<string>();
+    const other = beginWorker(redis.url, { name: 'other', identity: identityOf('another') });
+    const command = beginCommand(redis.url, { onNotice: refused.tell });
+    expect(await refused.told).toBe(
+      'The worker other refuses: model: "m" there, "another" here ("there": the run, "here": this worker).',
+    );
+    const right = beginWorker(redis.url, { name: 'right' });
+    await command.ended;
+    await Promise.all([other.end(), right.end()]);
+    expect(command.records).toHaveLength(5);
+  });
 
-  itWithRedis(named('may go by another name at the workers, and is one of all that do'), async () => {
+  itWithRedis('may go by another name at the workers, and is one of all that do', async () => {
     const run = aRun({ identity: { ...IDENTITY, model: 'small' } });
     const called = (model: string) => ({ ...identityOf(model), modelName: 'small' });
     const refused = occasion<string>();
@@ -244,25 +249,22 @@ describe('the model of a run', () => {
 });
 
 describe('a command', () => {
-  itWithRedis(named('takes no result from Redis before it is on the disk'), async () => {
+  itWithRedis('takes no result from Redis before it is on the disk', async () => {
     const run = aRun();
     const inRedis = async () => (await client.keys(`${PREFIX}:${queueNameOf(run.id)}:c-*`)).length;
     const left: number[] = [];
-    const worker = beginWorker(redis.url);
-    const { ended, records } = beginCommand(redis.url, {
+    let kept = 0;
+    await runToEnd({
       run,
       source: jobs(3),
-      beforeKeep: async () => {
-        left.push((await inRedis()) - (3 - records.length));
-      },
+      beforeKeep: async () => void left.push((await inRedis()) - (3 - kept)),
+      onRecord: () => void kept++,
     });
-    await ended;
-    await worker.end();
     expect(left.length).toBeGreaterThan(0);
     expect(Math.min(...left)).toBeGreaterThanOrEqual(0);
   });
 
-  itWithRedis(named('that goes on after a kill finds the results that came in without it'), async () => {
+  itWithRedis('that goes on after a kill finds the results that came in without it', async () => {
     const run = aRun();
     const kept: string[] = [];
     const worker = beginWorker(redis.url);
@@ -287,21 +289,18 @@ describe('a command', () => {
     expect(await client.keys('*')).toEqual([]);
   });
 
-  itWithRedis(named('keeps only what it has asked for, whoever writes to Redis'), async () => {
+  itWithRedis('keeps only what it has asked for, whoever writes to Redis', async () => {
     const run = aRun();
     const queue = new Queue(queueNameOf(run.id), { connection: client, prefix: PREFIX, skipVersionCheck: true });
     await queue.add('case', 'junk', { jobId: 'junk', attempts: 1 });
     await queue.add('case', { case: aCase({ id: 'strange' }), repeat: 0 }, { jobId: 'strange', attempts: 1 });
-    const worker = beginWorker(redis.url);
-    const { ended, records, notices } = beginCommand(redis.url, { run, source: jobs(12) });
-    await ended;
-    await worker.end();
+    const { records, notices } = await runToEnd({ run, source: jobs(12) });
     await queue.close();
     expect(ids(records)).toEqual(ids(Array.from({ length: 12 }, (_, place) => ({ id: `c${place}` }))));
     expect(notices.join('\n')).toContain('in Redis were not asked for');
   });
 
-  itWithRedis(named('that is interrupted takes back what nobody has begun, and waits for the rest'), async () => {
+  itWithRedis('that is interrupted takes back what nobody has begun, and waits for the rest', async () => {
     const begun = occasion<void>();
     const goOn = occasion<void>();
     const worker = beginWorker(redis.url, {
@@ -322,13 +321,13 @@ describe('a command', () => {
     expect(await client.keys('*')).toEqual([]);
   });
 
-  itWithRedis(named('that is cancelled ends at once'), async () => {
+  itWithRedis('that is cancelled ends at once', async () => {
     const { ended, cancel } = beginCommand(redis.url, { onNotice: () => cancel.abort() });
     setTimeout(() => cancel.abort(), 300);
     await expect(ended).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  itWithRedis(named('puts the window there again when Redis has lost it'), async () => {
+  itWithRedis('puts the window there again when Redis has lost it', async () => {
     const last = occasion<void>();
     const onTaken = (place: number) => (place === 3 ? last.tell() : undefined);
     const { ended, records } = beginCommand(redis.url, { source: jobs(4, onTaken), quietMs: 300 });
@@ -341,12 +340,9 @@ describe('a command', () => {
     expect(ids(records)).toEqual(['c0', 'c1', 'c2', 'c3']);
   });
 
-  itWithRedis(named('warns of a Redis that may throw jobs away'), async () => {
+  itWithRedis('warns of a Redis that may throw jobs away', async () => {
     await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    const worker = beginWorker(redis.url);
-    const { ended, notices } = beginCommand(redis.url, { source: jobs(1) });
-    await ended;
-    await worker.end();
+    const { notices, worker } = await runToEnd({ source: jobs(1) });
     await client.config('SET', 'maxmemory-policy', 'noeviction');
     for (const told of [notices, worker.notices])
       expect(told).toContainEqual(
@@ -370,20 +366,19 @@ async function* twice(count: number): AsyncGenerator<CaseJob> {
 }
 
 describe('the results of a queue', () => {
-  itWithRedis(named('are one of each case and repeat, however often they are put there while they wait'), async () => {
+  itWithRedis('are one of each case and repeat, however often they are put there while they wait', async () => {
     const begun: string[] = [];
-    const worker = beginWorker(redis.url, {
+    const { records } = await runToEnd({
+      source: twice(3),
+      quietMs: 1,
       concurrency: 1,
-      run: async (job) => {
+      work: async (job) => {
         begun.push(`${job.case.id}#${job.repeat}`);
         // Long enough for the rest to be put there again.
         await delay(300);
         return answers(job);
       },
     });
-    const { ended, records } = beginCommand(redis.url, { source: twice(3), quietMs: 1 });
-    await ended;
-    await worker.end();
     const all = ['c0#0', 'c0#1', 'c1#0', 'c1#1', 'c2#0', 'c2#1'];
     expect([...begun].sort()).toEqual(all);
     expect(records.map(({ id, repeat }) => `${id}#${repeat}`).sort()).toEqual(all);

@@ -99,14 +99,22 @@ describe('the life of a session', () => {
     await ask(`POST ${session}/enable`, { names: ['file_delete'] }, ANN);
     const { body: refused } = await ask(`POST ${session}/call`, DELETE, ANN);
     const approval = `/v1/approvals/${refused.approval}`;
+    const grant = (given: unknown, who: Parameters<typeof ask>[2] = BEN) =>
+      ask(`POST ${approval}/grant`, { arguments: given }, who);
+    expect((await grant({ path: 1 })).body).toMatchObject({ ok: false, code: 'invalid_arguments' });
+    expect((await grant('x')).status).toBe(400);
+    expect((await grant({ path: 'b' }, ANN)).body).toMatchObject({ ok: false, code: 'approval_own' });
+    expect((await grant({ path: 'trash.txt' })).body).toMatchObject({ ok: true });
     const granted = { arguments: { path: 'trash.txt' } };
-    expect((await ask(`POST ${approval}/grant`, { arguments: 'x' }, BEN)).status).toBe(400);
-    expect((await ask(`POST ${approval}/grant`, granted, ANN)).body).toMatchObject({ ok: false, code: 'approval_own' });
-    expect((await ask(`POST ${approval}/grant`, granted, BEN)).body).toMatchObject({ ok: true });
-    expect((await ask(`GET ${approval}`, undefined, ANN)).body).toMatchObject({ ...DELETE, granted });
+    expect((await ask(`GET ${approval}`, undefined, ANN)).body).toMatchObject({
+      ...DELETE,
+      tool: 'file_delete',
+      granted,
+    });
     const again = await ask(`POST ${session}/call`, { ...DELETE, approval: refused.approval }, ANN);
     expect(again.body).toMatchObject({ ok: false, code: 'approval_edited', granted });
-    expect((await ask(`POST ${session}/call`, { ...DELETE, ...granted }, ANN)).body).toMatchObject({ ok: true });
+    const { arguments: given } = again.body.granted;
+    expect((await ask(`POST ${session}/call`, { ...DELETE, arguments: given }, ANN)).body).toMatchObject({ ok: true });
   });
 
   it('keeps session, enablements and open approvals over a restart of the server', async () => {
@@ -210,55 +218,36 @@ describe('the life of a session', () => {
   });
 });
 
-describe('POST /v1/approvals', () => {
-  const ANN = { user: 'ann' };
-  const BOB = { user: 'bob' };
-  const DELETE = { tool: 'file_delete', arguments: { path: 'old.txt' } };
-
-  async function openSession() {
-    const server = await startAgentServer();
-    const { body } = await server.ask('POST /v1/sessions', {}, ANN);
-    const request = (more: object = {}, who: object = ANN) =>
-      server.ask('POST /v1/approvals', { session: body.id, ...DELETE, ...more }, who);
-    return { ...server, session: `/v1/sessions/${body.id}`, request };
-  }
-
-  it('asks ahead, once, is granted by somebody else, and lets the call through', async () => {
-    const { ask, request, session, runs } = await openSession();
-    const { status, body } = await request({ reason: 'tidy up' });
-    expect([status, body.approval]).toMatchObject([201, { ...DELETE, state: 'pending', user: 'ann' }]);
-    expect(body.approval.reason).toContain('"tidy up"');
-    const { id } = body.approval;
-    expect((await ask(`POST /v1/approvals/${id}/grant`, {}, ANN)).body.code).toBe('approval_own');
-    await ask(`POST /v1/approvals/${id}/grant`, {}, { user: 'ben', roles: 'operator' });
-    expect(await request()).toMatchObject({ status: 201, body: { ok: true, approval: { id, state: 'granted' } } });
-    await ask(`POST ${session}/enable`, { names: ['file_delete'] }, ANN);
-    expect(runs).toEqual([]);
-    expect((await ask(`POST ${session}/call`, DELETE, ANN)).body).toMatchObject({ ok: true });
-    expect(runs).toEqual(['file_delete old.txt']);
+it('an approval is asked for ahead of the call, which then runs once, and is of no other user', async () => {
+  const { ask, runs } = await startAgentServer();
+  const [ann, bob] = [{ user: 'ann' }, { user: 'bob' }];
+  const remove = { tool: 'file_delete', arguments: { path: 'old.txt' } };
+  const { body: opened } = await ask('POST /v1/sessions', {}, ann);
+  const request = (more: object = {}, who: object = ann) =>
+    ask('POST /v1/approvals', { session: opened.id, ...remove, ...more }, who);
+  for (const more of [{}, { session: 'nothing' }])
+    expect(await request(more, bob)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await ask('GET /v1/approvals')).body.approvals).toEqual([]);
+  const asked = await request({ reason: 'tidy up' });
+  expect(asked).toMatchObject({
+    status: 201,
+    body: { ok: true, approval: { state: 'pending', user: 'ann', ...remove } },
   });
-
-  it('answers 200 with what to do where it asks nobody', async () => {
-    const { request } = await openSession();
-    const { status, body } = await request({ arguments: { path: 1 } });
-    const told = { code: 'invalid_arguments', reason: expect.any(String), next: expect.any(String) };
-    expect([status, body]).toEqual([200, expect.objectContaining({ ok: false, ...told })]);
-  });
-
-  it("does not find another user's session, and names the field of a broken request", async () => {
-    const { ask, request } = await openSession();
-    expect(await request({}, BOB)).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    expect(await request({ session: 'nothing' }, BOB)).toMatchObject({ status: 404 });
-    for (const [more, field] of [
-      [{ session: undefined }, 'session'],
-      [{ tool: '' }, 'tool'],
-      [{ arguments: [] }, 'arguments'],
-      [{ reason: '' }, 'reason'],
-      [{ approval: 'x' }, 'approval'],
-    ] as const)
-      expect(await request(more)).toMatchObject({ status: 400, body: { issues: [expect.stringContaining(field)] } });
-    expect((await ask('GET /v1/approvals')).body.approvals).toEqual([]);
-  });
+  expect(asked.body.approval.reason).toContain('"tidy up"');
+  const { id: approval } = asked.body.approval;
+  expect((await ask(`POST /v1/approvals/${approval}/grant`, {}, ann)).body.code).toBe('approval_own');
+  await ask(`POST /v1/approvals/${approval}/grant`, {}, { user: 'ben', roles: 'operator' });
+  expect(await request()).toMatchObject({ status: 201, body: { approval: { id: approval, state: 'granted' } } });
+  await ask(`POST /v1/sessions/${opened.id}/enable`, { names: ['file_delete'] }, ann);
+  const call = async (more: object = {}) =>
+    (await ask(`POST /v1/sessions/${opened.id}/call`, { ...remove, ...more }, ann)).body;
+  expect(await call({ arguments: { path: 'old.txt ' }, approval })).toMatchObject({ code: 'approval_mismatch' });
+  expect(await call()).toMatchObject({ ok: true });
+  expect(await call({ approval })).toMatchObject({ code: 'approval_used' });
+  expect(runs).toEqual(['file_delete old.txt']);
+  const { status, body } = await request({ arguments: { path: 1 } });
+  const told = { code: 'invalid_arguments', reason: expect.any(String), next: expect.any(String) };
+  expect([status, body]).toEqual([200, expect.objectContaining({ ok: false, ...told })]);
 });
 
 /** What the policy hides is hidden also where no session asks: in the list of tools, and from the planner. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { createMcpExecutor, type McpExecutorOptions } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { boundBody, createFlow } from '../../../../src/core/catalog/sources/bound-body.js';
@@ -101,6 +101,22 @@ function writeWithoutEnd(response: ServerResponse, start: string, then = 'x'): v
 
 const context = { timeoutMs: 60_000 };
 
+const toolOf = (server: string) =>
+  createTool('note', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: 'note' } } });
+
+/** The tool `note` of a server, in a sandbox of its own. */
+function sandboxOf(server: McpServer, { name = 'bad', timeoutMs = 60_000, ...options }: SandboxOf = {}) {
+  const executor = createMcpExecutor({ [name]: server }, { now: () => 0, ...options });
+  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs } });
+  const tool = toolOf(name);
+  const call = () => sandbox.run({ tool, arguments: {} });
+  return { executor, call, whyDown: () => executor.whyDown?.(tool), close: sandbox.close };
+}
+interface SandboxOf extends McpExecutorOptions {
+  name?: string;
+  timeoutMs?: number;
+}
+
 describe('a server whose answer has no end', () => {
   it('in pages of resources takes no call along that runs meanwhile', async () => {
     let began: (answerNow: () => void) => void = () => {};
@@ -111,7 +127,7 @@ describe('a server whose answer has no end', () => {
       'resources/list': (response, id) => answer(response, id, { resources: [], nextCursor: 'a' }),
       'tools/call': (response, id) => began(() => answer(response, id, { content: [{ type: 'text', text: 'done' }] })),
     });
-    const { call, executor, close } = sandboxOf(server);
+    const { executor, call, close } = sandboxOf(server);
     const calling = call();
     const answerNow = await running;
     expect(await executor.offers.ask('bad', { method: 'resources/list' })).toMatchObject({
@@ -174,16 +190,6 @@ const WHY = 'it sent more than 10000 messages that nobody asked for';
 
 function notify(what: string, params?: object): string {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', method: `notifications/${what}`, params })}\n\n`;
-}
-
-/** The tool `note` of a server, in a sandbox of its own. */
-function sandboxOf(server: McpServer) {
-  const executor = createMcpExecutor({ bad: server }, { now: () => 0 });
-  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } });
-  const metadata = { mcp: { server: 'bad', tool: 'note' } };
-  const tool = createTool('note', {}, undefined, { toolType: 'mcp', metadata });
-  const call = () => sandbox.run({ tool, arguments: {} });
-  return { call, executor, whyDown: () => executor.whyDown?.(tool), close: sandbox.close };
 }
 
 describe('a server that sends without end what nobody asked for', () => {
@@ -473,15 +479,12 @@ it('what a server says when it fails is told to its caller, and not to all who a
     { error: { message: expect.stringContaining(order) }, server: { name: 'bad', reason: 'answered with HTTP 500' } },
     { error: { message: expect.stringContaining(order) }, server: { name: 'away', reason: 'answered with HTTP 503' } },
   ]);
-  const executor = createMcpExecutor({ away }, { now: () => 0 });
-  const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server: 'away', tool: 'x' } } });
-  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 60_000 } });
-  for (let time = 0; time < 4; time++)
-    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ reason: expect.stringContaining(order) });
+  const { executor, call, whyDown, close } = sandboxOf(away, { name: 'away' });
+  for (let time = 0; time < 4; time++) expect(await call()).toMatchObject({ reason: expect.stringContaining(order) });
   const why = 'The MCP server "away" is down: it answered with HTTP 503. It may be started again in 1 s';
-  expect(executor.whyDown?.(tool)).toBe(why);
+  expect(whyDown()).toBe(why);
   expect(executor.health?.()).toEqual(new Map([['away', 'answered with HTTP 503']]));
-  await sandbox.close();
+  await close();
 });
 
 it.each<[string, Answers, string]>([
@@ -494,15 +497,13 @@ it.each<[string, Answers, string]>([
 ])('a server that takes calls and %s is left alone for a while, till one is answered', async (_, answers, why) => {
   const handlers = { ...answers };
   let clock = 0;
-  const executor = createMcpExecutor({ bad: await serve(handlers) }, { now: () => clock });
-  const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server: 'bad', tool: 'x' } } });
-  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 300 } });
-  const call = () => sandbox.run({ tool, arguments: {} });
+  const server = await serve(handlers);
+  const { executor, call, whyDown, close } = sandboxOf(server, { timeoutMs: 300, now: () => clock });
   // Calls at once are one failure.
   await Promise.all([call(), call(), call(), call(), call()]);
-  expect(executor.whyDown?.(tool)).toBeUndefined();
-  for (let tries = 0; tries < 20 && executor.whyDown?.(tool) === undefined; tries++) await call();
-  expect(executor.whyDown?.(tool)).toBe(`The MCP server "bad" is down: it ${why}. It may be started again in 1 s`);
+  expect(whyDown()).toBeUndefined();
+  for (let tries = 0; tries < 20 && whyDown() === undefined; tries++) await call();
+  expect(whyDown()).toBe(`The MCP server "bad" is down: it ${why}. It may be started again in 1 s`);
   expect(executor.health?.()).toEqual(new Map([['bad', why]]));
   expect(await call()).toMatchObject({ code: 'tool_unavailable', reason: expect.stringContaining('is down') });
   clock = 1_000;
@@ -511,7 +512,7 @@ it.each<[string, Answers, string]>([
   });
   for (let tries = 0; tries < 20 && !(await call()).ok; tries++) clock += 60_000;
   expect(executor.health?.()).toEqual(new Map([['bad', undefined]]));
-  await sandbox.close();
+  await close();
 });
 
 it('no key of its configuration is in what a server says when it fails, or a library says of it', async () => {
@@ -539,10 +540,8 @@ it('no key of its configuration is in what a server says when it fails, or a lib
     (one) => Object(one).error.message,
   );
   const sandbox = createSandbox({ executors: [createMcpExecutor(servers)], limits: { timeoutMs: 60_000 } });
-  for (const server of Object.keys(servers)) {
-    const tool = createTool('x', {}, undefined, { toolType: 'mcp', metadata: { mcp: { server, tool: 'x' } } });
-    told.push(Object(await sandbox.run({ tool, arguments: {} })).reason);
-  }
+  for (const server of Object.keys(servers))
+    told.push(Object(await sandbox.run({ tool: toolOf(server), arguments: {} })).reason);
   const isCut = expect.stringContaining(`${filler} [masked]`);
   expect(told).toEqual([
     isCut,
@@ -559,15 +558,10 @@ it('no key of its configuration is in what a server says when it fails, or a lib
 it('what a process wrote on stderr goes to whom it is told, and never to the caller', async () => {
   const told: object[] = [];
   const server = { command: process.execPath, args: ['-e', 'console.error("postgres://admin:hunter2@db failed")'] };
-  const executor = createMcpExecutor({ db: server }, { onLastWords: (facts) => told.push(facts) });
-  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 30_000 } });
-  const tool = createTool('query', {}, undefined, {
-    toolType: 'mcp',
-    metadata: { mcp: { server: 'db', tool: 'query' } },
-  });
-  const result = await sandbox.run({ tool, arguments: {} });
+  const { call, close } = sandboxOf(server, { name: 'db', onLastWords: (facts) => told.push(facts) });
+  const result = await call();
   expect(result).toMatchObject({ ok: false, code: 'tool_unavailable', reason: expect.stringContaining('"db"') });
   expect(JSON.stringify(result)).not.toContain('hunter2');
   expect(told).toEqual([{ server: 'db', stderr: expect.stringContaining('hunter2') }]);
-  await sandbox.close();
+  await close();
 });

@@ -180,13 +180,15 @@ describe.each(Object.entries(SERVERS))('a server of %s', (_, { script, wire, rev
       { progress: 2, total: 2, message: 'step 2' },
       { level: 'warning', logger: 'db', data: { words: 'slow disk' } },
     ]);
+    const { output: pid } = Object(await call('pid'));
     const controller = new AbortController();
     const hanging = call('hang', {}, { signal: controller.signal });
     await until('call hang');
     controller.abort();
     expect(await hanging).toMatchObject({ ok: false, code: 'cancelled' });
     await until('cancelled');
-    expect(await call('empty')).toMatchObject({ ok: true, output: null });
+    // The connection stays.
+    expect(await call('pid')).toMatchObject({ ok: true, output: pid });
   });
 
   if (wire === 'sse') {

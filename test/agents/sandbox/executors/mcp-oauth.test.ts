@@ -54,6 +54,14 @@ function callerOf(guarded: McpServer, decided?: DecidedCall) {
   return { executor, call: async () => Object(await sandbox.run({ tool, arguments: {}, decided })) };
 }
 
+/** With a token that a first call has fetched. */
+async function startCalled(decided?: DecidedCall) {
+  const both = await startBoth();
+  const called = callerOf(both.guarded, decided);
+  expect(await called.call()).toMatchObject({ ok: true });
+  return { ...both, ...called };
+}
+
 const APPROVED: DecidedCall = { risk: 'low', isApproved: true, findRefusal: async () => undefined };
 
 describe('an MCP server with oauth', () => {
@@ -84,9 +92,7 @@ describe('an MCP server with oauth', () => {
   });
 
   it('gets a new token once where it refuses the old one, for all who wait for it', async () => {
-    const { issuer, server, guarded } = await startBoth();
-    const { call } = callerOf(guarded);
-    await call();
+    const { issuer, server, call } = await startCalled();
     issuer.tokens.clear();
     expect(await Promise.all([call(), call(), call()])).toMatchObject(Array(3).fill({ ok: true }));
     expect([issuer.asked.length, server.calls]).toEqual([2, 4]);
@@ -108,9 +114,7 @@ describe('an MCP server with oauth', () => {
   });
 
   it('that refuses an approved call may have run it, whatever it says and whatever becomes of the token', async () => {
-    const { issuer, server, guarded } = await startBoth();
-    const { call } = callerOf(guarded, APPROVED);
-    await call();
+    const { issuer, server, call } = await startCalled(APPROVED);
     for (const challenge of ['Bearer', 'Bearer error="insufficient_scope"']) {
       Object.assign(server, { refuse: challenge === 'Bearer' ? 401 : 403, challenge });
       expect(await call()).toMatchObject({ code: 'connection_lost' });
@@ -148,9 +152,7 @@ describe('an MCP server with oauth', () => {
   });
 
   it('that refuses a new token, too, runs nothing, and the failure says where to look', async () => {
-    const { server, guarded } = await startBoth();
-    const { call, executor } = callerOf(guarded);
-    await call();
+    const { server, guarded, call, executor } = await startCalled();
     server.refuse = 401;
     const advice = 'It refuses a new token, too. Check "oauth" of the server in the configuration.';
     for (let time = 0; time < 5; time++)
@@ -167,9 +169,7 @@ describe('an MCP server with oauth', () => {
 
   it('that sends its callers to another origin sends no token there', async () => {
     const other = await startIssuer();
-    const { issuer, server, guarded } = await startBoth();
-    const { call } = callerOf(guarded);
-    await call();
+    const { issuer, server, guarded, call } = await startCalled();
     for (const refuse of [302, 307, 308]) {
       Object.assign(server, { refuse, location: `${other.url}/mcp` });
       expect(await call()).toMatchObject({ ok: false });
@@ -179,9 +179,7 @@ describe('an MCP server with oauth', () => {
   });
 
   it('that wants a scope which the token has not says so', async () => {
-    const { server, guarded } = await startBoth();
-    const { call } = callerOf(guarded);
-    await call();
+    const { server, call } = await startCalled();
     Object.assign(server, { refuse: 403, challenge: 'Bearer error="insufficient_scope", scope="notes:write"' });
     expect(await call()).toMatchObject({
       code: 'tool_unavailable',
@@ -190,9 +188,7 @@ describe('an MCP server with oauth', () => {
   });
 
   it('has no token and no secret in what it says when it fails', async () => {
-    const { issuer, server, guarded } = await startBoth();
-    const { call } = callerOf(guarded);
-    await call();
+    const { issuer, server, guarded, call } = await startCalled();
     server.refuse = 500;
     const told = [await list(guarded), JSON.stringify(await call())];
     expect(told).toEqual(Array(2).fill(expect.stringContaining('no, Bearer [masked]')));
@@ -225,9 +221,7 @@ describe('an issuer', () => {
   });
 
   it('that is down is named, and what runs meanwhile goes on', async () => {
-    const { issuer, server, guarded } = await startBoth();
-    const { call } = callerOf(guarded);
-    await call();
+    const { issuer, server, call } = await startCalled();
     issuer.tokens.clear();
     issuer.close();
     const said = expect.stringMatching(

@@ -61,8 +61,13 @@ const lines = async () => (await readFile(journal, 'utf8').catch(() => '')).spli
 /** What servers have written since the test began. */
 const events = async () => (await lines()).slice(seen).map((line) => line.replace(/ \d+$/u, ''));
 
-function start(server: McpServer, timeoutMs = 20_000) {
-  executor = createMcpExecutor({ notes: server });
+const ownServer = () => ({ command: process.execPath, args: [SCRIPT, journal] });
+
+function start(
+  server: McpServer,
+  { timeoutMs = 20_000, ...options }: McpExecutorOptions & { timeoutMs?: number } = {},
+) {
+  executor = createMcpExecutor({ notes: server }, options);
   sandbox = createSandbox({ executors: [executor], limits: { timeoutMs } });
   opened.push(sandbox);
 }
@@ -96,7 +101,7 @@ const form = (field: object = {}, message = 'Which day?') => ({
 });
 
 describe('what an MCP server asks while it works on a call', () => {
-  beforeEach(() => start({ command: process.execPath, args: [SCRIPT, journal] }));
+  beforeEach(() => start(ownServer()));
 
   it.each<[string, object, string]>([
     ['asks for a secret', form({ format: 'password' }), 'it asks for a secret'],
@@ -160,7 +165,7 @@ describe('what an MCP server asks while it works on a call', () => {
 });
 
 describe('a tool of an MCP server', () => {
-  beforeAll(() => start({ command: process.execPath, args: [SCRIPT, journal] }));
+  beforeAll(() => start(ownServer()));
 
   it('is called over one connection, started at the first call and shared by calls at once', async () => {
     const results = await Promise.all([call('structured', { input: { a: 1 } }), call('pid'), call('pid')]);
@@ -177,6 +182,7 @@ describe('a tool of an MCP server', () => {
     });
     expect(await call('plain_text')).toMatchObject({ output: '[1] is no JSON', notes: [] });
     expect(await call('empty')).toMatchObject({ ok: true, output: null });
+    expect(await call('error')).toMatchObject({ ok: false, code: 'tool_failed', reason: 'no such note' });
   });
 
   it('gives its blocks as they came, and a value without what only programs can read', async () => {
@@ -240,7 +246,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('tells what it logs to nobody once another user has asked it for resources', async () => {
-    start({ command: process.execPath, args: [SCRIPT, journal] });
+    start(ownServer());
     const told: LogMessage[] = [];
     const chat = () => call('chatty', { input: { words: 'x' }, user: 'ann', onLog: (message) => told.push(message) });
     const request = { method: 'resources/list' } as const;
@@ -257,26 +263,6 @@ describe('a tool of an MCP server', () => {
     expect(() => createMcpExecutor(servers)).toThrow('The MCP servers "my_notes" and "my.notes" have one prefix');
   });
 
-  it('that says isError, or refuses, is a failure with its words', async () => {
-    expect(await call('error')).toMatchObject({ ok: false, code: 'tool_failed', reason: 'no such note' });
-    expect(await call('refuse')).toMatchObject({
-      ok: false,
-      code: 'tool_failed',
-      reason: expect.stringContaining('unknown note'),
-    });
-  });
-
-  it('is told when its time is over, and the connection stays', async () => {
-    const before = await call('pid');
-    const controller = new AbortController();
-    const running = call('hang', { signal: controller.signal });
-    await until('call hang');
-    controller.abort();
-    expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
-    await until('cancelled');
-    expect(await call('pid')).toMatchObject({ output: before.ok && before.output });
-  });
-
   it('that reads is called once more when its server dies; one that writes is not', async () => {
     expect(await call('die', { risk: 'high' })).toMatchObject({ ok: false, code: 'connection_lost' });
     expect((await events()).filter((line) => line === 'call die')).toHaveLength(1);
@@ -291,13 +277,13 @@ describe('a tool of an MCP server', () => {
     ['once, for a tool of low risk that is raised', 'low', { risk: 'medium' }, 1],
     ['once, for a tool of low risk that used an approval', 'low', { isApproved: true }, 1],
   ])('is called %s, where its server dies', async (_, risk, decided, times) => {
-    start({ command: process.execPath, args: [SCRIPT, journal] });
+    start(ownServer());
     expect(await call('die', { risk, decided: { ...GO, ...decided } })).toMatchObject({ code: 'connection_lost' });
     expect((await events()).filter((line) => line === 'call die')).toHaveLength(times);
   });
 
   it('that used an approval is called once, though marked as one that may be repeated', async () => {
-    start({ command: process.execPath, args: [SCRIPT, journal] });
+    start(ownServer());
     const limits = { tools: { die: { idempotent: true } } };
     await call('die', { decided: { ...GO, risk: 'high', isApproved: true }, limits });
     expect((await events()).filter((line) => line === 'call die')).toHaveLength(1);
@@ -306,7 +292,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('is decided again once its server has started, and is not sent where it is refused by then', async () => {
-    start({ command: process.execPath, args: [SCRIPT, journal] });
+    start(ownServer());
     const refusal = { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open one.' } as const;
     let seenThen: string[] = [];
     const findRefusal = async () => {
@@ -365,7 +351,10 @@ describe('a tool of an MCP server that has trouble', () => {
   it('of a server that starts slowly runs out of time, and the server is there for the next', async () => {
     const slow = `setTimeout(() => import(${JSON.stringify(SCRIPT)}), 700)`;
     // With -e, the journal is the first argument of the script, so a placeholder stands for its name.
-    start({ command: process.execPath, args: ['--input-type=module', '-e', slow, 'script', journal] }, 400);
+    start(
+      { command: process.execPath, args: ['--input-type=module', '-e', slow, 'script', journal] },
+      { timeoutMs: 400 },
+    );
     expect(await call('empty')).toMatchObject({ ok: false, code: 'timeout' });
     await pause(600);
     let last = await call('empty');
@@ -381,12 +370,6 @@ describe('the life of a server that is called', () => {
     metadata: { mcp: { server: 'notes', tool: 'pid' } },
   });
   const starts = async () => (await events()).filter((line) => line === 'start').length;
-
-  function startWith(server: McpServer, options: McpExecutorOptions) {
-    executor = createMcpExecutor({ notes: server }, options);
-    sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 20_000 } });
-    opened.push(sandbox);
-  }
 
   async function untilGone(pid: number): Promise<void> {
     for (;;) {
@@ -414,7 +397,7 @@ describe('the life of a server that is called', () => {
   ])('is a pause, longer each time, where it %s, and the caller hears why', async (_, server, reason) => {
     let clock = 0;
     const args = 'args' in server ? [...server.args, journal] : [];
-    startWith({ ...server, args }, { now: () => clock });
+    start({ ...server, args }, { now: () => clock });
     const fails = () => call('die');
     for (let time = 0; time < 4; time++) expect(await fails()).toMatchObject({ ok: false });
     for (const [seconds, times] of [1, 2, 4, 8].entries()) {
@@ -436,7 +419,7 @@ describe('the life of a server that is called', () => {
   });
 
   it('is over when nobody has called for a while, and begins again with the next call', async () => {
-    startWith({ command: process.execPath, args: [SCRIPT, journal] }, { idleMs: 30 });
+    start(ownServer(), { idleMs: 30 });
     const first = await pidOf();
     await untilGone(first);
     const second = await pidOf();

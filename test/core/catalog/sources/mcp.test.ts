@@ -305,13 +305,6 @@ describe('an MCP server on streamable HTTP', () => {
     expect(counts).toContain('sessions 1');
     expect(counts.at(-1)).toBe('sessions 0');
   });
-
-  it('that refuses is a failure with its status', async () => {
-    await expect(read({ notes: { url } })).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringContaining('mcp#notes failed (HTTP 401: no key)'),
-    });
-  });
 });
 
 describe('an MCP server on streamable HTTP that does not answer as it should', () => {

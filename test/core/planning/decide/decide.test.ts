@@ -3,24 +3,14 @@ import { WinnowError } from '../../../../src/core/errors.js';
 import type { CallAbout, Prompt } from '../../../../src/core/model/model.js';
 import type { OptionsInput } from '../../../../src/core/options.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
-import { makeTool, naming, needing, plannerOf, returning } from '../../selection/setup.js';
+import { makeTool, naming, needing, plannerOf, returning, toolOf } from '../../selection/setup.js';
 import { type Answer, answering, chooses, decide, type Script, scripted } from './setup.js';
 
 const text = { type: 'string' };
-const weather = makeTool('weather', {
-  inputSchema: {
-    type: 'object',
-    properties: {
-      place: { type: 'string', description: 'Name of the place' },
-      day: { type: 'string', format: 'date' },
-      units: { enum: ['metric', 'imperial'] },
-    },
-    required: ['place'],
-  },
-});
-const note = makeTool('write_note', {
-  inputSchema: { type: 'object', properties: { body: text }, required: ['body'] },
-});
+const DAY = { type: 'string', format: 'date' };
+const PLACE = { type: 'string', description: 'Name of the place' };
+const weather = toolOf('weather', { place: PLACE, day: DAY, units: { enum: ['metric', 'imperial'] } }, ['place']);
+const note = toolOf('write_note', { body: text });
 const findParcel = makeTool('find_parcel', { inputSchema: needing('name'), outputSchema: returning('parcel_id') });
 const weigh = makeTool('parcel_weight', { inputSchema: needing('parcel_id') });
 const track = makeTool('parcel_track', { inputSchema: needing('parcel_id') });
@@ -30,6 +20,9 @@ const single = (message: string, tool: string, more: Record<string, number> = {}
   [chooses(message, tool)]: 1,
   ...more,
 });
+
+const yes = (probability: number): Answer => ({ 'yes"}': probability, 'no"}': 1 - probability });
+const same = (probability: number): Answer => ({ 'same call"}': probability, 'other call"}': 1 - probability });
 
 const listOf = (asks: readonly string[]) => `${asks.length}, "asks": ${JSON.stringify(asks)}`.replaceAll('","', '", "');
 
@@ -49,14 +42,10 @@ const sorted = (called: readonly string[], left: readonly string[] = []) =>
 
 describe('what is asked for', () => {
   it('is the message itself where it asks for one thing: four readings make the plan, and three without a request', async () => {
-    const { result, prompts } = await decide(
-      [weather],
-      { message: OSLO },
-      {
-        tool: single(OSLO, 'weather'),
-        arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
-      },
-    );
+    const { result, prompts } = await decide([weather], OSLO, {
+      tool: single(OSLO, 'weather'),
+      arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
+    });
     const unasked = ['choose-tool', 'check-fit', 'fill-arguments'];
     expect([...prompts].sort()).toEqual(['split-asks', ...unasked, ...unasked].sort());
     expect(result).toMatchObject({
@@ -112,16 +101,12 @@ describe('what is asked for', () => {
   const place = (message: string) => `"place": "${message.split(' ').at(-1)}"}`;
 
   it('is several things, each a step', async () => {
-    const { result } = await decide(
-      [weather, note],
-      { message: BOTH },
-      {
-        asks,
-        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
-        arguments: { weather: '"place": "Oslo"}' },
-        sorts: () => sorted(['Oslo', 'Rome']),
-      },
-    );
+    const { result } = await decide([weather, note], BOTH, {
+      asks,
+      tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
+      arguments: { weather: '"place": "Oslo"}' },
+      sorts: () => sorted(['Oslo', 'Rome']),
+    });
     expect(result).toMatchObject({
       steps: [
         { arguments: { place: 'Oslo' }, purpose: BOTH },
@@ -132,22 +117,12 @@ describe('what is asked for', () => {
   });
 
   it('is one step where two things come to one call, with the defaults of what neither says', async () => {
-    const inputSchema = {
-      type: 'object',
-      properties: { place: text, unit: { enum: ['C', 'F'], default: 'C' } },
-      required: ['place'],
-    };
-    const { result } = await decide(
-      [makeTool('weather', { inputSchema }), note],
-      { message: BOTH },
-      {
-        asks,
-        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
-        arguments: {
-          weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}`,
-        },
-      },
-    );
+    const inUnit = toolOf('weather', { place: text, unit: { enum: ['C', 'F'], default: 'C' } }, ['place']);
+    const { result } = await decide([inUnit, note], BOTH, {
+      asks,
+      tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
+      arguments: { weather: (message) => `"place": "Oslo", "unit": ${message.endsWith('Rome') ? 'null' : '"C"'}}` },
+    });
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo', unit: 'C' } }] });
   });
 
@@ -158,13 +133,12 @@ describe('what is asked for', () => {
       asks: doubtful,
       arguments: { weather: '"place": "Oslo"}' },
     });
-    const placesOf = (result: object) => Object(result).steps.map((step: { arguments: object }) => step.arguments);
 
     it('is a call for each of its values, however many', async () => {
       const message = 'Weather in Oslo, Rome and Bonn';
       const sorts = (call: string) => (call === 'weather(place)' ? sorted(['Oslo', 'Rome', 'Bonn']) : '');
-      const { result } = await decide([weather, note], { message }, { ...towns(message), sorts });
-      expect(placesOf(result)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bonn' }]);
+      const { result, steps } = await decide([weather, note], message, { ...towns(message), sorts });
+      expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bonn' }]);
       expect(result).toMatchObject({ steps: [{ from: { place: 'request' } }, { from: { place: 'request' } }, {}] });
     });
 
@@ -176,102 +150,83 @@ describe('what is asked for', () => {
         { [sorted(['Oslo', 'Rome'])]: 0.9, [sorted(['Oslo'])]: 0.1 },
       ],
     ])('has no call for %s', async (_, message, answer) => {
-      const { result } = await decide([weather, note], { message }, { ...towns(message), sorts: () => answer });
-      expect(placesOf(result)).toEqual([{ place: 'Oslo' }]);
+      const { steps } = await decide([weather, note], message, { ...towns(message), sorts: () => answer });
+      expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Oslo' }]);
     });
 
     it('has no call for a value of another argument', async () => {
       const message = 'The way from Oslo to Rome';
       const route = makeTool('route', { inputSchema: needing('from', 'to') });
-      const { result } = await decide(
-        [route, note],
-        { message },
-        {
-          tool: single(message, 'route'),
-          asks: doubtful,
-          arguments: { route: '"from": "Oslo", "to": "Rome"}' },
-          sorts: () => sorted(['Oslo', 'Rome']),
-        },
-      );
-      expect(placesOf(result)).toEqual([{ from: 'Oslo', to: 'Rome' }]);
+      const { steps } = await decide([route, note], message, {
+        tool: single(message, 'route'),
+        asks: doubtful,
+        arguments: { route: '"from": "Oslo", "to": "Rome"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ from: 'Oslo', to: 'Rome' }]);
     });
 
     it('is a call for a number whose digits are in another one', async () => {
       const message = 'Read pages 70 and 7';
-      const page = { type: 'object', properties: { page: { type: 'integer' } }, required: ['page'] };
-      const { result } = await decide(
-        [makeTool('read_page', { inputSchema: page }), note],
-        { message },
-        {
-          tool: single(message, 'read_page'),
-          asks: doubtful,
-          arguments: { read_page: '"page": 70}' },
-          sorts: () => '70, 7], "left alone": []}',
-        },
-      );
-      expect(placesOf(result)).toEqual([{ page: 70 }, { page: 7 }]);
+      const { steps } = await decide([toolOf('read_page', { page: { type: 'integer' } }), note], message, {
+        tool: single(message, 'read_page'),
+        asks: doubtful,
+        arguments: { read_page: '"page": 70}' },
+        sorts: () => '70, 7], "left alone": []}',
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ page: 70 }, { page: 7 }]);
     });
 
     it('is not looked at where it is surely one call', async () => {
       const message = 'Weather in Oslo and Rome';
-      const { prompts } = await decide(
-        [weather, note],
-        { message },
-        { ...towns(message), asks: '1}', sorts: () => sorted(['Oslo', 'Rome']) },
-      );
+      const { prompts } = await decide([weather, note], message, {
+        ...towns(message),
+        asks: '1}',
+        sorts: () => sorted(['Oslo', 'Rome']),
+      });
       expect(prompts).not.toContain('sort-values');
     });
 
     it.each<[string, Answer, number]>([
-      ['once, where its arguments take all that is said', { 'same call"}': 0.6, 'other call"}': 0.4 }, 1],
-      ['several times, where they do not', { 'same call"}': 0.4, 'other call"}': 0.6 }, 2],
+      ['once, where its arguments take all that is said', same(0.6), 1],
+      ['several times, where they do not', same(0.4), 2],
     ])('and values that are no words of the request is called %s', async (_, joins, count) => {
       const message = 'Weather in Oslo in both units';
       const parts = ['weather in Oslo in C', 'weather in Oslo in F'];
-      const inputSchema = {
-        type: 'object',
-        properties: { place: text, unit: { enum: ['celsius', 'fahrenheit'] } },
-        required: ['place', 'unit'],
-      };
-      const { result } = await decide(
-        [makeTool('weather', { inputSchema }), note],
-        { message },
-        {
-          ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
-          asks: { '1}': 0.5, [listOf(parts)]: 0.5 },
-          joins: () => joins,
-          arguments: {
-            weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}`,
-          },
-        },
-      );
-      const purposes = Object(result).steps.map(({ purpose }: { purpose: string }) => purpose);
+      const inUnit = toolOf('weather', { place: text, unit: { enum: ['celsius', 'fahrenheit'] } });
+      const { steps } = await decide([inUnit, note], message, {
+        ...asked(...parts.map((part): [string, string] => [part, 'weather'])),
+        asks: { '1}': 0.5, [listOf(parts)]: 0.5 },
+        joins: () => joins,
+        arguments: { weather: (of) => `"place": "Oslo", "unit": "${of.endsWith('F') ? 'fahrenheit' : 'celsius'}"}` },
+      });
+      const purposes = steps.map(({ purpose }) => purpose);
       expect(purposes).toEqual(count === 1 ? [message] : parts);
     });
 
     it('is one call where its values leave the others alone, however many asks the model wrote', async () => {
       const message = 'Price of K7 to 12, K8 stays at 14';
-      const { result } = await decide(
+      const { steps } = await decide(
         [makeTool('set_price', { inputSchema: needing('product', 'price') }), note],
-        { message },
+        message,
         {
           ...asked(['price of K7 to 12', 'set_price'], ['K8 stays at 14', 'set_price']),
           arguments: { set_price: '"product": "K7", "price": "12"}' },
           sorts: (call) => (call === 'set_price(product)' ? sorted(['K7'], ['K8']) : sorted(['12'], ['14'])),
         },
       );
-      expect(placesOf(result)).toEqual([{ product: 'K7', price: '12' }]);
+      expect(steps.map((step) => step.arguments)).toEqual([{ product: 'K7', price: '12' }]);
     });
 
     it('is one ask where the model wrote several, and a further call is filled from its own', async () => {
       const message = 'Weather in Oslo in kelvin, and in Rome';
       const parts = ['weather in Oslo in kelvin', 'weather in Rome'];
       const asking = asked(...parts.map((part): [string, string] => [part, 'weather']));
-      const { result } = await decide(
-        [weather, note],
-        { message },
-        { ...asking, arguments: { weather: '"place": "Oslo"}' }, sorts: () => sorted(['Oslo', 'Rome']) },
-      );
+      const { result } = await decide([weather, note], message, {
+        ...asking,
+        arguments: { weather: '"place": "Oslo"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
+      });
       expect(result).toMatchObject({
         steps: [
           { arguments: { place: 'Oslo' }, purpose: message },
@@ -282,24 +237,16 @@ describe('what is asked for', () => {
 
     it('has what the request says once in each of its calls', async () => {
       const message = 'Weather in Oslo and Rome in fahrenheit';
-      const inputSchema = {
-        type: 'object',
-        properties: { place: text, unit: { type: 'string' } },
-        required: ['place'],
-      };
-      const { result } = await decide(
-        [makeTool('weather', { inputSchema }), note],
-        { message },
-        {
-          ...towns(message),
-          arguments: {
-            weather: { '"place": "Oslo", "unit": "fahrenheit"}': 0.5, '"place": "Rome", "unit": null}': 0.5 },
-          },
-          unasked: { arguments: '"place": "Oslo", "unit": null}' },
-          sorts: (call) => (call === 'weather(place)' ? sorted(['Oslo', 'Rome']) : sorted(['fahrenheit'])),
+      const inUnit = toolOf('weather', { place: text, unit: text }, ['place']);
+      const { steps } = await decide([inUnit, note], message, {
+        ...towns(message),
+        arguments: {
+          weather: { '"place": "Oslo", "unit": "fahrenheit"}': 0.5, '"place": "Rome", "unit": null}': 0.5 },
         },
-      );
-      expect(placesOf(result)).toEqual([
+        unasked: { arguments: '"place": "Oslo", "unit": null}' },
+        sorts: (call) => (call === 'weather(place)' ? sorted(['Oslo', 'Rome']) : sorted(['fahrenheit'])),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([
         { place: 'Oslo', unit: 'fahrenheit' },
         { place: 'Rome', unit: 'fahrenheit' },
       ]);
@@ -309,19 +256,15 @@ describe('what is asked for', () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
         inputSchema: needing('name'),
-        outputSchema: { type: 'object', properties: { station_id: text } },
+        outputSchema: returning('station_id'),
       });
       const level = makeTool('level', { inputSchema: needing('station_id') });
-      const { result } = await decide(
-        [find, level],
-        { message },
-        {
-          tool: single(message, 'level'),
-          asks: doubtful,
-          arguments: { find_station: '"name": "Oslo"}', level: '"station_id": "${s1.station_id}"}' },
-          sorts: () => sorted(['Oslo', 'Rome']),
-        },
-      );
+      const { result } = await decide([find, level], message, {
+        tool: single(message, 'level'),
+        asks: doubtful,
+        arguments: { find_station: '"name": "Oslo"}', level: '"station_id": "${s1.station_id}"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
+      });
       expect(result).toMatchObject({
         steps: [
           { tool: 'find_station', arguments: { name: 'Oslo' } },
@@ -343,23 +286,18 @@ describe('what is asked for', () => {
       const said = parts.slice(0, count);
       const list = listOf(said.map(([part]) => part));
       const message = `${said.map(([part]) => part).join(', ')}, please`;
-      const { result, prompts } = await decide(
-        [weather, note, makeTool('keep_note')],
-        { message },
-        {
-          ...asked(...said),
-          asks: { '1}': one, [list]: 1 - one },
-          joins: (ask) => (ask === 'in celsius' ? joins : 'other call"}'),
-          fits: { weather: (of) => (of === 'in celsius' ? 'no"}' : 'yes"}') },
-          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
-        },
-      );
-      const steps: { tool: string; purpose: string }[] = Object(result).steps;
+      const { prompts, steps } = await decide([weather, note, makeTool('keep_note')], message, {
+        ...asked(...said),
+        asks: { '1}': one, [list]: 1 - one },
+        joins: (ask) => (ask === 'in celsius' ? joins : 'other call"}'),
+        fits: { weather: (of) => (of === 'in celsius' ? 'no"}' : 'yes"}') },
+        arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+      });
       return { steps: steps.map(({ tool, purpose }) => [tool, purpose]), prompts, message };
     };
 
     it('is a part of that one', async () => {
-      const { steps, message } = await plan(0.6, 2, { 'same call"}': 0.5, 'other call"}': 0.5 });
+      const { steps, message } = await plan(0.6, 2, same(0.5));
       expect(steps).toEqual([['weather', message]]);
     });
 
@@ -372,7 +310,7 @@ describe('what is asked for', () => {
     });
 
     it.each<[string, number, Answer]>([
-      ['another call is likelier', 0.5, { 'same call"}': 0.4, 'other call"}': 0.6 }],
+      ['another call is likelier', 0.5, same(0.4)],
       ['the model is sure of several things', 0.2, 'same call"}'],
     ])('is a thing of its own where %s', async (_, one, joins) => {
       const { steps, prompts } = await plan(one, 2, joins);
@@ -395,61 +333,45 @@ describe('what is asked for', () => {
     const evenly = (texts: readonly string[]) => Object.fromEntries(texts.map((one) => [one, 1 / texts.length]));
     const both = seconds.map((second) => `${chooses(first, 'weather')}, {"do": ${chooses(last, second)}]}`);
     const fitting = (name: string) => (of: string) => (of === last && seconds.includes(name) ? 'yes"}' : 'no"}');
-    const { result } = await decide(
-      [weather, note, makeTool('keep_note')],
-      { message },
-      {
-        asks: { '1}': 0.8, [`2, "asks": ["${first}", "${last}"]}`]: 0.2 },
-        tool: (of) => {
-          if (of === message) return evenly([...both, chooses(message, 'weather')]);
-          return of === last ? evenly(seconds.map((second) => chooses(of, second))) : chooses(of, 'weather');
-        },
-        fits: {
-          write_note: fitting('write_note'),
-          keep_note: fitting('keep_note'),
-          weather: (of) => (of === last ? 'no"}' : 'yes"}'),
-        },
-        arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+    const { result, called } = await decide([weather, note, makeTool('keep_note')], message, {
+      asks: { '1}': 0.8, [`2, "asks": ["${first}", "${last}"]}`]: 0.2 },
+      tool: (of) => {
+        if (of === message) return evenly([...both, chooses(message, 'weather')]);
+        return of === last ? evenly(seconds.map((second) => chooses(of, second))) : chooses(of, 'weather');
       },
-    );
-    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+      fits: {
+        write_note: fitting('write_note'),
+        keep_note: fitting('keep_note'),
+        weather: (of) => (of === last ? 'no"}' : 'yes"}'),
+      },
+      arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+    });
+    expect(called).toEqual(expected);
     if (expected.length === 1) expect(result).toMatchObject({ steps: [{ purpose: message }], unserved: [] });
   });
 
   it('is done again behind an effect, and is not lost where there are many', async () => {
     const list = makeTool('list_files', { description: 'Lists.' });
     const remove = makeTool('remove_file', { risk: 'high', inputSchema: needing('path') });
-    const { result } = await decide(
-      [list, remove],
-      { message: 'Three things' },
-      {
-        ...asked(
-          ['show the files', 'list_files'],
-          ['delete a.txt', 'remove_file'],
-          ['list what is there again', 'list_files'],
-        ),
-        arguments: { remove_file: '"path": "a.txt"}' },
-      },
-    );
-    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual([
-      'list_files',
-      'remove_file',
-      'list_files',
-    ]);
+    const { called } = await decide([list, remove], 'Three things', {
+      ...asked(
+        ['show the files', 'list_files'],
+        ['delete a.txt', 'remove_file'],
+        ['list what is there again', 'list_files'],
+      ),
+      arguments: { remove_file: '"path": "a.txt"}' },
+    });
+    expect(called).toEqual(['list_files', 'remove_file', 'list_files']);
     const towns = ['Oslo', 'Rome', 'Bonn', 'Lima', 'Cork', 'Bari', 'Kiel', 'Lyon', 'Pisa', 'York'];
     const many = asked(...towns.map((town): [string, string] => [`weather in ${town}`, 'weather']));
-    const each = await decide(
-      [weather],
-      { message: `Weather in ${towns.join(', ')}` },
-      {
-        ...many,
-        // The count ends at eight; the list goes on.
-        asks: many.asks.replace(/^10/u, '8'),
-        arguments: { weather: '"place": "Oslo"}' },
-        sorts: () => sorted(towns),
-      },
-    );
-    expect(Object(each.result).steps).toHaveLength(10);
+    const each = await decide([weather], `Weather in ${towns.join(', ')}`, {
+      ...many,
+      // The count ends at eight; the list goes on.
+      asks: many.asks.replace(/^10/u, '8'),
+      arguments: { weather: '"place": "Oslo"}' },
+      sorts: () => sorted(towns),
+    });
+    expect(each.steps).toHaveLength(10);
   });
 
   it('is complete with what was said before', async () => {
@@ -487,38 +409,30 @@ describe('what is asked for', () => {
     ['two of one beginning', ['weather in Oslo', 'weather in Osloby']],
   ])('is another one where only the letters are in it: %s', async (_, written) => {
     const [first = '', second = ''] = written;
-    const { result } = await decide(
-      [weather, note],
-      { message: BOTH },
-      {
-        asks: `2, "asks": ${listed(written)}}`,
-        tool: (message) =>
-          message === BOTH
-            ? `${chooses(first, 'weather')}, {"do": ${chooses(second, 'write_note')}`
-            : chooses(message, message === first ? 'weather' : 'write_note'),
-        arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Rome"}' },
-      },
-    );
-    expect(Object(result).steps).toHaveLength(2);
+    const { steps } = await decide([weather, note], BOTH, {
+      asks: `2, "asks": ${listed(written)}}`,
+      tool: (message) =>
+        message === BOTH
+          ? `${chooses(first, 'weather')}, {"do": ${chooses(second, 'write_note')}`
+          : chooses(message, message === first ? 'weather' : 'write_note'),
+      arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Rome"}' },
+    });
+    expect(steps).toHaveLength(2);
   });
 
   it.each<[string, Answer | ((message: string) => Answer), object]>([
     ['the plan', place, { kind: 'plan', steps: [{ arguments: { place: 'Oslo' } }] }],
     ['a question back', '"place": null}', { kind: 'clarification', missing: ['place'] }],
   ])('stays without a step where no tool serves it, and %s tells', async (_, oslo, expected) => {
-    const { result } = await decide(
-      [weather],
-      { message: BOTH },
-      {
-        asks,
-        tool: (message) =>
-          message === BOTH
-            ? together.replace('weather"}]', 'none"}]')
-            : chooses(message, message.includes('Rome') ? 'none' : 'weather'),
-        fits: { weather: (message) => (message.includes('Rome') ? 'no"}' : 'yes"}') },
-        arguments: { weather: oslo },
-      },
-    );
+    const { result } = await decide([weather], BOTH, {
+      asks,
+      tool: (message) =>
+        message === BOTH
+          ? together.replace('weather"}]', 'none"}]')
+          : chooses(message, message.includes('Rome') ? 'none' : 'weather'),
+      fits: { weather: (message) => (message.includes('Rome') ? 'no"}' : 'yes"}') },
+      arguments: { weather: oslo },
+    });
     expect(result).toMatchObject({ ...expected, unserved: ['weather in Rome'] });
   });
 
@@ -528,7 +442,7 @@ describe('what is asked for', () => {
     ['zh', '谁写了浮士德', '没有工具'],
   ])('has no plan where no tool serves anything, told in %s', async (_, message, reason) => {
     const fits = { weather: 'no"}', write_note: 'no"}' };
-    const { result } = await decide([weather, note], { message }, { tool: single(message, 'none'), fits });
+    const { result } = await decide([weather, note], message, { tool: single(message, 'none'), fits });
     expect(result).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining(reason) });
   });
 
@@ -541,61 +455,49 @@ describe('what is asked for', () => {
   });
 
   it('is for the tool that does it, where the model would sooner name another one', async () => {
-    const { result } = await decide(
-      [weather, note],
-      { message: OSLO },
-      {
-        tool: { [chooses(OSLO, 'write_note')]: 0.7, [chooses(OSLO, 'weather')]: 0.3 },
-        fits: { write_note: { 'yes"}': 0.2, 'no"}': 0.8 } },
-        arguments: { weather: '"place": "Oslo"}' },
-      },
-    );
+    const { result } = await decide([weather, note], OSLO, {
+      tool: { [chooses(OSLO, 'write_note')]: 0.7, [chooses(OSLO, 'weather')]: 0.3 },
+      fits: { write_note: yes(0.2) },
+      arguments: { weather: '"place": "Oslo"}' },
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
   it.each([
     ['a tool that it would name for anything', { [chooses('', 'write_note')]: 0.9, [chooses('', 'none')]: 0.1 }, {}],
-    ['a tool that it says "yes" to for anything', undefined, { write_note: { 'yes"}': 0.9, 'no"}': 0.1 } }],
+    ['a tool that it says "yes" to for anything', undefined, { write_note: yes(0.9) }],
   ])('is not for %s', async (_, tool, fits) => {
-    const { result } = await decide(
-      [weather, note],
-      { message: OSLO },
-      {
-        tool: { [chooses(OSLO, 'write_note')]: 0.6, [chooses(OSLO, 'weather')]: 0.4 },
-        fits: { write_note: { 'yes"}': 0.8, 'no"}': 0.2 }, weather: { 'yes"}': 0.7, 'no"}': 0.3 } },
-        unasked: { tool, fits },
-        arguments: { weather: '"place": "Oslo"}' },
-      },
-    );
+    const { result } = await decide([weather, note], OSLO, {
+      tool: { [chooses(OSLO, 'write_note')]: 0.6, [chooses(OSLO, 'weather')]: 0.4 },
+      fits: { write_note: yes(0.8), weather: yes(0.7) },
+      unasked: { tool, fits },
+      arguments: { weather: '"place": "Oslo"}' },
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
   it('is for a tool that the model does not name, where none of those that it names does it', async () => {
-    const { result } = await decide(
-      [weather, note],
-      { message: OSLO },
-      { tool: single(OSLO, 'write_note'), fits: { write_note: 'no"}' }, arguments: { weather: '"place": "Oslo"}' } },
-    );
+    const { result } = await decide([weather, note], OSLO, {
+      tool: single(OSLO, 'write_note'),
+      fits: { write_note: 'no"}' },
+      arguments: { weather: '"place": "Oslo"}' },
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
   describe('where selection ordered the tools', () => {
     const FIRST = ['a_tool', 'c_tool', 'd_tool', 'weather'];
     const tools = [...FIRST.filter((name) => name !== 'weather'), 'e_tool', 'f_tool'].map((name) => makeTool(name));
-    const no = { 'yes"}': 0.1, 'no"}': 0.9 };
+    const no = yes(0.1);
     const ordered = async (script: Partial<Script>) => {
-      const { result, model } = await decide(
-        [...tools, weather],
-        { message: OSLO },
-        {
-          options: { passthroughTools: 0 },
-          selects: Object.fromEntries(FIRST.map((name, place) => [`${name}"]}`, 0.28 - 0.02 * place])),
-          tool: single(OSLO, 'weather'),
-          fits: { a_tool: no, c_tool: no, d_tool: no, e_tool: no, f_tool: no },
-          arguments: { weather: '"place": "Oslo"}' },
-          ...script,
-        },
-      );
+      const { result, model } = await decide([...tools, weather], OSLO, {
+        options: { passthroughTools: 0 },
+        selects: Object.fromEntries(FIRST.map((name, place) => [`${name}"]}`, 0.28 - 0.02 * place])),
+        tool: single(OSLO, 'weather'),
+        fits: { a_tool: no, c_tool: no, d_tool: no, e_tool: no, f_tool: no },
+        arguments: { weather: '"place": "Oslo"}' },
+        ...script,
+      });
       const shown = (prompt: string) =>
         model.readerCalls.flatMap(({ about }) =>
           about?.promptName === prompt && about.variables?.message ? [about.variables] : [],
@@ -608,8 +510,8 @@ describe('what is asked for', () => {
     };
 
     it('is compared with the first four of them, and the names of those that fit best', async () => {
-      const yes = { 'yes"}': 0.9, 'no"}': 0.1 };
-      const fits = { a_tool: no, weather: yes, c_tool: { 'yes"}': 0.88, 'no"}': 0.12 }, d_tool: no };
+      const surely = yes(0.9);
+      const fits = { a_tool: no, weather: surely, c_tool: yes(0.88), d_tool: no };
       const { result, asked, named, order } = await ordered({ fits });
       expect([...asked].sort()).toEqual(FIRST);
       expect(asked).toEqual(order.slice(0, 4));
@@ -634,36 +536,28 @@ describe('what is asked for', () => {
 
     it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
       const producers = ['find_code', 'list_codes'].map((name) =>
-        makeTool(name, { outputSchema: { type: 'object', properties: { station_id: text } } }),
+        makeTool(name, { outputSchema: returning('station_id') }),
       );
       const level = makeTool('level', { inputSchema: needing('station_id') });
-      const { result } = await decide(
-        [...producers, ...tools, level],
-        { message: 'the level' },
-        {
-          options: { passthroughTools: 0 },
-          selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
-          tool: single('the level', 'level'),
-          fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
-          arguments: { level: '"station_id": "${s1.station_id}"}' },
-        },
-      );
+      const { result } = await decide([...producers, ...tools, level], 'the level', {
+        options: { passthroughTools: 0 },
+        selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
+        tool: single('the level', 'level'),
+        fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
+        arguments: { level: '"station_id": "${s1.station_id}"}' },
+      });
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
     });
 
     describe('for an ask of several', () => {
       const WRITE = 'write it down';
       const both = async (selects: (about: string) => Answer, options: OptionsInput) => {
-        const { result, model } = await decide(
-          [...tools, weather, note],
-          { message: `${OSLO}, then ${WRITE}` },
-          {
-            options: { passthroughTools: 0, ...options },
-            ...asked([OSLO, 'weather'], [WRITE, 'write_note']),
-            selects,
-            arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
-          },
-        );
+        const { result, model } = await decide([...tools, weather, note], `${OSLO}, then ${WRITE}`, {
+          options: { passthroughTools: 0, ...options },
+          ...asked([OSLO, 'weather'], [WRITE, 'write_note']),
+          selects,
+          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
+        });
         expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }, { tool: 'write_note' }] });
         return { ...Object(result), calls: model.readerCalls };
       };
@@ -708,11 +602,10 @@ describe('what is asked for', () => {
       inputSchema: needing('place'),
       keywords: ['stage', '水位'],
     });
-    const { model } = await decide(
-      [level, note],
-      { message: OSLO },
-      { tool: single(OSLO, 'river_level'), arguments: { river_level: '"place": "Oslo"}' } },
-    );
+    const { model } = await decide([level, note], OSLO, {
+      tool: single(OSLO, 'river_level'),
+      arguments: { river_level: '"place": "Oslo"}' },
+    });
     const line = 'river_level(place): Water level';
     const shownBy = (name: string) => model.readerCalls.find(({ about }) => about?.promptName === name)?.prompt.user;
     expect(shownBy('choose-tool')).toContain(`- ${line} (stage, 水位)\n`);
@@ -724,67 +617,58 @@ describe('what is asked for', () => {
   const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
 
   it.each([
-    ['added', 'which does what is asked for', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search', 'train_book']],
-    ['not added', 'which may do it', { 'yes"}': 0.5, 'no"}': 0.5 }, ['train_search']],
+    ['added', 'which does what is asked for', yes(0.7), ['train_search', 'train_book']],
+    ['not added', 'which may do it', yes(0.5), ['train_search']],
   ])('has the tool %s that acts on what its tool reads, and %s', async (_, __, closes, expected) => {
-    const { result } = await decide(
-      [search, book],
-      { message: HOME },
-      { tool: single(HOME, 'train_search'), fits: { train_book: closes }, arguments: { train_book: '' } },
-    );
-    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+    const { called } = await decide([search, book], HOME, {
+      tool: single(HOME, 'train_search'),
+      fits: { train_book: closes },
+      arguments: { train_book: '' },
+    });
+    expect(called).toEqual(expected);
   });
 
   const drafting = { ...search, risk: 'medium' as const };
   it.each([
-    ['has no second act behind a tool that acts', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search']],
+    ['has no second act behind a tool that acts', yes(0.7), ['train_search']],
     ['is one that works on the result, which is likelier still', 'yes"}', ['train_search', 'train_book']],
   ])('%s', async (_, closes, expected) => {
-    const { result } = await decide(
-      [drafting, book],
-      { message: HOME },
-      { tool: single(HOME, 'train_search'), fits: { train_search: { 'yes"}': 0.9, 'no"}': 0.1 }, train_book: closes } },
-    );
-    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+    const { called } = await decide([drafting, book], HOME, {
+      tool: single(HOME, 'train_search'),
+      fits: { train_search: yes(0.9), train_book: closes },
+    });
+    expect(called).toEqual(expected);
   });
 
   it.each([
-    ['has a second act', { 'yes"}': 0.55, 'no"}': 0.45 }, ['train_search', 'train_book']],
-    ['has no second act that hardly fits', { 'yes"}': 0.45, 'no"}': 0.55 }, ['train_search']],
+    ['has a second act', yes(0.55), ['train_search', 'train_book']],
+    ['has no second act that hardly fits', yes(0.45), ['train_search']],
   ])(
     '%s where the model doubts that one thing is asked for, but finds no tool for the second',
     async (_, closes, expected) => {
-      const { result } = await decide(
-        [drafting, book],
-        { message: HOME },
-        {
-          asks: { '1}': 0.75, '2, "asks": ["the cheapest train", "home"]}': 0.25 },
-          tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
-          fits: {
-            train_search: (message) => (message === 'home' ? 'no"}' : { 'yes"}': 0.9, 'no"}': 0.1 }),
-            train_book: (message) => (message === 'home' ? 'no"}' : closes),
-          },
+      const { called } = await decide([drafting, book], HOME, {
+        asks: { '1}': 0.75, '2, "asks": ["the cheapest train", "home"]}': 0.25 },
+        tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
+        fits: {
+          train_search: (message) => (message === 'home' ? 'no"}' : yes(0.9)),
+          train_book: (message) => (message === 'home' ? 'no"}' : closes),
         },
-      );
-      expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+      });
+      expect(called).toEqual(expected);
     },
   );
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
     const sure = (ask: string): Answer => ({ [chooses(ask, 'weather')]: 0.9, [chooses(ask, 'write_note')]: 0.1 });
-    const { result } = await decide(
-      [weather, note],
-      { message: BOTH },
-      {
-        asks,
-        tool: (message) =>
-          message === BOTH
-            ? { [together.replace('"weather"}]', '"write_note"}]')]: 0.6, [together]: 0.4 }
-            : sure(message),
-        arguments: { weather: '"place": "Oslo"}' },
-        sorts: () => sorted(['Oslo', 'Rome']),
-      },
-    );
+    const { result } = await decide([weather, note], BOTH, {
+      asks,
+      tool: (message) =>
+        message === BOTH
+          ? { [together.replace('"weather"}]', '"write_note"}]')]: 0.6, [together]: 0.4 }
+          : sure(message),
+      arguments: { weather: '"place": "Oslo"}' },
+      sorts: () => sorted(['Oslo', 'Rome']),
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }, { tool: 'weather' }] });
   });
 });
@@ -794,14 +678,10 @@ describe('steps on the way', () => {
   const named = { find_parcel: '"name": "blue"}', parcel_weight: '"parcel_id": "${s1.parcel_id}"}' };
 
   it('are added before what waits for them, with a reference to the right field', async () => {
-    const { result } = await decide(
-      [findParcel, weigh],
-      { message: HEAVY },
-      {
-        tool: single(HEAVY, 'parcel_weight'),
-        arguments: named,
-      },
-    );
+    const { result } = await decide([findParcel, weigh], HEAVY, {
+      tool: single(HEAVY, 'parcel_weight'),
+      arguments: named,
+    });
     expect(result).toMatchObject({
       steps: [
         { tool: 'find_parcel', arguments: { name: 'blue' }, from: { name: 'request' } },
@@ -822,29 +702,18 @@ describe('steps on the way', () => {
       outputSchema: {
         type: 'array',
         items: { $ref: '#/$defs/parcel' },
-        $defs: { parcel: { type: 'object', properties: { parcel_id: text } } },
+        $defs: { parcel: returning('parcel_id') },
       },
     });
-    const { result } = await decide(
-      [listed, weigh],
-      { message: HEAVY },
-      {
-        tool: single(HEAVY, 'parcel_weight'),
-        arguments: named,
-      },
-    );
+    const { result } = await decide([listed, weigh], HEAVY, { tool: single(HEAVY, 'parcel_weight'), arguments: named });
     expect(result).toMatchObject({ steps: [{}, { arguments: { parcel_id: '${s1[0].parcel_id}' } }] });
   });
 
   it('count for the tool that waits for them, where the model names the first step', async () => {
-    const { result } = await decide(
-      [findParcel, weigh],
-      { message: HEAVY },
-      {
-        tool: { [chooses(HEAVY, 'find_parcel')]: 0.6, [chooses(HEAVY, 'parcel_weight')]: 0.4 },
-        arguments: named,
-      },
-    );
+    const { result } = await decide([findParcel, weigh], HEAVY, {
+      tool: { [chooses(HEAVY, 'find_parcel')]: 0.6, [chooses(HEAVY, 'parcel_weight')]: 0.4 },
+      arguments: named,
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'find_parcel' }, { tool: 'parcel_weight' }] });
     expect(Object(result).confidence).toBeGreaterThan(0.9);
   });
@@ -852,14 +721,10 @@ describe('steps on the way', () => {
   const blue = (message: string) => `"name": "${message.includes('red') ? 'red' : 'blue'}"}`;
 
   it('serve all that need the same value', async () => {
-    const { result } = await decide(
-      [findParcel, weigh, track],
-      { message: 'Weight and track of the blue parcel' },
-      {
-        ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
-        arguments: { find_parcel: blue },
-      },
-    );
+    const { result, steps } = await decide([findParcel, weigh, track], 'Weight and track of the blue parcel', {
+      ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
+      arguments: { find_parcel: blue },
+    });
     expect(result).toMatchObject({
       steps: [
         { tool: 'find_parcel' },
@@ -867,7 +732,7 @@ describe('steps on the way', () => {
         { tool: 'parcel_track', arguments: { parcel_id: '${s1.parcel_id}' } },
       ],
     });
-    expect(Object(result).steps).toHaveLength(3);
+    expect(steps).toHaveLength(3);
   });
 
   it('come from a tool that may do what is asked for, sooner than from the first of the graph', async () => {
@@ -876,48 +741,37 @@ describe('steps on the way', () => {
     const send = makeTool('send_notice', { risk: 'high', inputSchema: needing('notice_id') });
     const steps = async (fits: Answer) => {
       const message = 'Draft a notice and send it out';
-      const { result } = await decide(
-        [list, draft, send],
-        { message },
-        {
-          tool: single(message, 'send_notice', { [chooses(message, 'draft_notice')]: 0.6 }),
-          fits: { list_notices: 'no"}', draft_notice: fits },
-          arguments: { send_notice: '"notice_id": "${s1.notice_id}"}' },
-        },
-      );
-      return Object(result).steps.map(({ tool }: { tool: string }) => tool);
+      const { called } = await decide([list, draft, send], message, {
+        tool: single(message, 'send_notice', { [chooses(message, 'draft_notice')]: 0.6 }),
+        fits: { list_notices: 'no"}', draft_notice: fits },
+        arguments: { send_notice: '"notice_id": "${s1.notice_id}"}' },
+      });
+      return called;
     };
-    expect(await steps({ 'yes"}': 0.8, 'no"}': 0.2 })).toEqual(['draft_notice', 'send_notice']);
+    expect(await steps(yes(0.8))).toEqual(['draft_notice', 'send_notice']);
     expect(await steps('no"}')).toEqual(['list_notices', 'send_notice']);
   });
 
   it('do not come from a tool that may do what is asked for, where it needs an identifier first', async () => {
     const rooms = makeTool('list_rooms', { inputSchema: needing('name'), outputSchema: returning('room_id') });
-    const booking = makeTool('get_booking', {
-      inputSchema: needing('booking_id'),
-      outputSchema: returning('room_id'),
-    });
+    const booking = makeTool('get_booking', { inputSchema: needing('booking_id'), outputSchema: returning('room_id') });
     const book = makeTool('book_room', { risk: 'medium', inputSchema: needing('room_id') });
     const message = 'Book the room Aalto';
-    const { result } = await decide(
-      [booking, rooms, book],
-      { message },
-      {
-        tool: single(message, 'book_room', { [chooses(message, 'get_booking')]: 0.6 }),
-        fits: { get_booking: { 'yes"}': 0.6, 'no"}': 0.4 }, list_rooms: 'no"}' },
-        arguments: { list_rooms: '"name": "Aalto"}', book_room: '"room_id": "${s1.room_id}"}' },
-      },
-    );
+    const { result } = await decide([booking, rooms, book], message, {
+      tool: single(message, 'book_room', { [chooses(message, 'get_booking')]: 0.6 }),
+      fits: { get_booking: yes(0.6), list_rooms: 'no"}' },
+      arguments: { list_rooms: '"name": "Aalto"}', book_room: '"room_id": "${s1.room_id}"}' },
+    });
     expect(result).toMatchObject({ steps: [{ tool: 'list_rooms' }, { tool: 'book_room' }] });
   });
 
   it('are chosen by the model where several were asked for', async () => {
-    const { result } = await decide(
+    const { steps } = await decide(
       [
         makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') }),
         makeTool('ring', { risk: 'high', inputSchema: needing('person_id') }),
       ],
-      { message: 'All three' },
+      'All three',
       {
         ...asked(['find Ann', 'find_person'], ['find Bob', 'find_person'], ['ring Bob', 'ring']),
         arguments: {
@@ -926,12 +780,12 @@ describe('steps on the way', () => {
         },
       },
     );
-    expect(Object(result).steps[2]).toMatchObject({ tool: 'ring', arguments: { person_id: '${s2.person_id}' } });
+    expect(steps[2]).toMatchObject({ tool: 'ring', arguments: { person_id: '${s2.person_id}' } });
   });
 
   it('are looked up for each thing that needs one, also where a result may hold anything', async () => {
     const both = asked(['ring Ann', 'ring'], ['ring Bob', 'ring']);
-    const { result } = await decide(
+    const { steps } = await decide(
       [
         makeTool('find_person', { inputSchema: needing('name') }),
         makeTool('ring', {
@@ -943,22 +797,18 @@ describe('steps on the way', () => {
           },
         }),
       ],
-      { message: 'Ring Ann and Bob' },
+      'Ring Ann and Bob',
       {
         ...both,
         tool: (message) => (message.startsWith('handle') ? chooses(message, 'find_person') : both.tool(message)),
         arguments: {
           find_person: '"name": "Ann"}',
-          ring: {
-            '"handle": null}': 0.9,
-            '"handle": "${s1.id}"}': 0.05,
-            '"handle": "${s3.id}"}': 0.05,
-          },
+          ring: { '"handle": null}': 0.9, '"handle": "${s1.id}"}': 0.05, '"handle": "${s3.id}"}': 0.05 },
         },
         sorts: () => sorted(['Ann', 'Bob']),
       },
     );
-    expect(Object(result).steps.map((step: { arguments: unknown }) => step.arguments)).toEqual([
+    expect(steps.map((step) => step.arguments)).toEqual([
       { name: 'Ann' },
       { handle: '${s1.id}' },
       { name: 'Bob' },
@@ -968,24 +818,16 @@ describe('steps on the way', () => {
 
   it('serve all that need it, also where one of them says more of it', async () => {
     const findIn = makeTool('find_parcel', {
-      inputSchema: {
-        type: 'object',
-        properties: { name: text, kind: { enum: ['box', 'bag'] } },
-        required: ['name'],
-      },
+      inputSchema: { type: 'object', properties: { name: text, kind: { enum: ['box', 'bag'] } }, required: ['name'] },
       outputSchema: returning('parcel_id'),
     });
-    const { result } = await decide(
-      [findIn, weigh, track],
-      { message: 'Weight and track of the blue parcel' },
-      {
-        ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
-        arguments: {
-          find_parcel: (message) => `"name": "blue", "kind": ${message.startsWith('track') ? '"bag"' : 'null'}}`,
-        },
+    const { steps } = await decide([findIn, weigh, track], 'Weight and track of the blue parcel', {
+      ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
+      arguments: {
+        find_parcel: (message) => `"name": "blue", "kind": ${message.startsWith('track') ? '"bag"' : 'null'}}`,
       },
-    );
-    expect(Object(result).steps.map((step: { arguments: unknown }) => step.arguments)).toEqual([
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
       { name: 'blue' },
       { parcel_id: '${s1.parcel_id}' },
       { parcel_id: '${s1.parcel_id}' },
@@ -1000,40 +842,29 @@ describe('steps on the way', () => {
 
   it('know what they are for: two arguments of one step have a lookup each', async () => {
     const message = 'A trip from Bern to Basel';
-    const { result, model } = await decide(
-      [findTown, flights],
-      { message },
-      {
-        tool: single(message, 'book_trip'),
-        arguments: { find_town: { '"name": "Bern"}': 0.5, '"name": "Basel"}': 0.5 } },
-      },
-    );
+    const { model, steps } = await decide([findTown, flights], message, {
+      tool: single(message, 'book_trip'),
+      arguments: { find_town: { '"name": "Bern"}': 0.5, '"name": "Basel"}': 0.5 } },
+    });
     const facts = model.readerCalls.map(({ about }) => String(Object(about?.variables).facts ?? ''));
     expect(facts.filter((text) => text.startsWith('For: '))).toEqual([
       expect.stringContaining('For: from_town_id of book_trip'),
       expect.stringContaining('For: to_town_id of book_trip'),
     ]);
-    expect(Object(result).steps.at(-1)).toMatchObject({
-      tool: 'book_trip',
-      from: { from_town_id: 'step', to_town_id: 'step' },
-    });
+    expect(steps.at(-1)).toMatchObject({ tool: 'book_trip', from: { from_town_id: 'step', to_town_id: 'step' } });
   });
 
   it('are found by the model where neither the request nor the graph has a value', async () => {
     const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist_name') });
     const book = makeTool('book_haircut', { inputSchema: needing('stylist_name') });
     const message = 'A haircut in Basel';
-    const { result } = await decide(
-      [people, book],
-      { message },
-      {
-        tool: (about) => chooses(about, about === message ? 'book_haircut' : 'people_nearby'),
-        arguments: {
-          people_nearby: '"town": "Basel"}',
-          book_haircut: { '"stylist_name": null}': 0.9, '"stylist_name": "${s1.stylist_name}"}': 0.1 },
-        },
+    const { result } = await decide([people, book], message, {
+      tool: (about) => chooses(about, about === message ? 'book_haircut' : 'people_nearby'),
+      arguments: {
+        people_nearby: '"town": "Basel"}',
+        book_haircut: { '"stylist_name": null}': 0.9, '"stylist_name": "${s1.stylist_name}"}': 0.1 },
       },
-    );
+    });
     expect(result).toMatchObject({
       steps: [
         { tool: 'people_nearby', arguments: { town: 'Basel' } },
@@ -1045,29 +876,21 @@ describe('steps on the way', () => {
   it('without a described result are referred to by a field that the model names', async () => {
     const lyrics = makeTool('find_lyrics', { inputSchema: needing('song') });
     const translate = makeTool('translate', { inputSchema: needing('text') });
-    const { result } = await decide(
-      [lyrics, translate],
-      { message: 'Lyrics of Yesterday, translated' },
-      {
-        ...asked(['lyrics of Yesterday', 'find_lyrics'], ['translated lyrics', 'translate']),
-        arguments: { find_lyrics: '"song": "Yesterday"}', translate: '"text": "${s1.lyrics}"}' },
-      },
-    );
+    const { result } = await decide([lyrics, translate], 'Lyrics of Yesterday, translated', {
+      ...asked(['lyrics of Yesterday', 'find_lyrics'], ['translated lyrics', 'translate']),
+      arguments: { find_lyrics: '"song": "Yesterday"}', translate: '"text": "${s1.lyrics}"}' },
+    });
     expect(result).toMatchObject({ steps: [{}, { arguments: { text: '${s1.lyrics}' }, dependsOn: ['s1'] }] });
   });
 
   it('are shown when the argument that they were added for is decided anew', async () => {
-    const find = makeTool('find_lyrics', { inputSchema: { type: 'object', properties: {} } });
+    const find = toolOf('find_lyrics', {});
     const translate = makeTool('translate', { inputSchema: needing('text') });
     const message = 'Translate the lyrics';
-    const { model } = await decide(
-      [find, translate],
-      { message },
-      {
-        tool: (about) => chooses(about, about === message ? 'translate' : 'find_lyrics'),
-        arguments: { translate: { '"text": null}': 0.95, '"text": "${s1.lyrics}"}': 0.05 } },
-      },
-    );
+    const { model } = await decide([find, translate], message, {
+      tool: (about) => chooses(about, about === message ? 'translate' : 'find_lyrics'),
+      arguments: { translate: { '"text": null}': 0.95, '"text": "${s1.lyrics}"}': 0.05 } },
+    });
     const shown = model.readerCalls.filter(({ about }) => about?.promptName === 'fill-arguments');
     expect(shown.at(-1)?.prompt.user).toContain('Earlier: s1 = find_lyrics()');
   });
@@ -1076,20 +899,16 @@ describe('steps on the way', () => {
     const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
     const tell = makeTool('tell', { inputSchema: needing('person_id', 'text') });
     const message = 'Tell Ann that the lift works';
-    const { result } = await decide(
-      [find, tell],
-      { message },
-      {
-        tool: single(message, 'tell'),
-        arguments: {
-          find_person: '"name": "Ann"}',
-          tell: {
-            'x"text": "Ann that the lift works"}': 0.6,
-            '"person_id": "${s1.person_id}", "text": "that the lift works"}': 0.4,
-          },
+    const { result } = await decide([find, tell], message, {
+      tool: single(message, 'tell'),
+      arguments: {
+        find_person: '"name": "Ann"}',
+        tell: {
+          'x"text": "Ann that the lift works"}': 0.6,
+          '"person_id": "${s1.person_id}", "text": "that the lift works"}': 0.4,
         },
       },
-    );
+    });
     expect(result).toMatchObject({ steps: [{}, { arguments: { text: 'that the lift works' } }] });
   });
 
@@ -1099,26 +918,17 @@ describe('steps on the way', () => {
       inputSchema: { type: 'object', properties: { guests: count }, required: ['guests'] },
       outputSchema: returning('room_id'),
     });
-    const book = makeTool('book_room', {
-      inputSchema: { type: 'object', properties: { room_id: text, guests: count, beds: count }, required: ['room_id'] },
-    });
+    const book = toolOf('book_room', { room_id: text, guests: count, beds: count }, ['room_id']);
     const message = 'Book the nicest room for 3';
-    const { result } = await decide(
-      [search, book],
-      { message },
-      {
-        tool: single(message, 'book_room'),
-        arguments: {
-          search_rooms: '"guests": 3}',
-          book_room: {
-            '"room_id": "${s1.room_id}", "guests": 3, "beds": 3}': 0.9,
-            '"guests": null, "beds": null}': 0.1,
-          },
-        },
+    const { result, steps } = await decide([search, book], message, {
+      tool: single(message, 'book_room'),
+      arguments: {
+        search_rooms: '"guests": 3}',
+        book_room: { '"room_id": "${s1.room_id}", "guests": 3, "beds": 3}': 0.9, '"guests": null, "beds": null}': 0.1 },
       },
-    );
+    });
     expect(result).toMatchObject({ steps: [{ arguments: { guests: 3 } }, { tool: 'book_room' }] });
-    expect(Object(result).steps[1].arguments).toEqual({ room_id: '${s1.room_id}', guests: 3 });
+    expect(steps[1]?.arguments).toEqual({ room_id: '${s1.room_id}', guests: 3 });
   });
 
   it.each([
@@ -1131,41 +941,29 @@ describe('steps on the way', () => {
       inputSchema: needing('customer'),
       outputSchema: { type: 'object', properties: { bill_id: integer } },
     });
-    const drop = makeTool('delete_bill', {
-      inputSchema: { type: 'object', properties: { bill_id: integer }, required: ['bill_id'] },
-    });
-    const { result } = await decide(
-      [find, drop],
-      { message },
-      {
-        tool: single(message, 'delete_bill'),
-        arguments: {
-          find_bill: { '"customer": "Dupont"}': 1, '"customer": "open"}': 1 },
-          delete_bill: {
-            '"bill_id": 3301}': 1 - unsaid,
-            '"bill_id": 1}': 1 - unsaid,
-            '"bill_id": null}': unsaid,
-            '"bill_id": "${s1.bill_id}"}': 1,
-          },
+    const drop = toolOf('delete_bill', { bill_id: integer });
+    const { called } = await decide([find, drop], message, {
+      tool: single(message, 'delete_bill'),
+      arguments: {
+        find_bill: { '"customer": "Dupont"}': 1, '"customer": "open"}': 1 },
+        delete_bill: {
+          '"bill_id": 3301}': 1 - unsaid,
+          '"bill_id": 1}': 1 - unsaid,
+          '"bill_id": null}': unsaid,
+          '"bill_id": "${s1.bill_id}"}': 1,
         },
       },
-    );
-    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(tools);
+    });
+    expect(called).toEqual(tools);
   });
 
   it('are one a value', async () => {
-    const { result } = await decide(
-      [findParcel, weigh, track],
-      { message: 'Weight of the blue parcel and of the red parcel' },
-      {
-        ...asked(['weight of the blue parcel', 'parcel_weight'], ['weight of the red parcel', 'parcel_weight']),
-        arguments: { find_parcel: '"name": "blue"}' },
-        sorts: () => sorted(['blue', 'red']),
-      },
-    );
-    expect(
-      Object(result).steps.map((step: { tool: string; arguments: unknown }) => [step.tool, step.arguments]),
-    ).toEqual([
+    const { steps } = await decide([findParcel, weigh, track], 'Weight of the blue parcel and of the red parcel', {
+      ...asked(['weight of the blue parcel', 'parcel_weight'], ['weight of the red parcel', 'parcel_weight']),
+      arguments: { find_parcel: '"name": "blue"}' },
+      sorts: () => sorted(['blue', 'red']),
+    });
+    expect(steps.map((step) => [step.tool, step.arguments])).toEqual([
       ['find_parcel', { name: 'blue' }],
       ['parcel_weight', { parcel_id: '${s1.parcel_id}' }],
       ['find_parcel', { name: 'red' }],
@@ -1176,74 +974,40 @@ describe('steps on the way', () => {
 
 describe('an argument', () => {
   const fill = (tool: ReturnType<typeof makeTool>, message: string, answer: Answer) =>
-    decide(
-      [tool],
-      { message },
-      {
-        tool: single(message, tool.name),
-        arguments: { [tool.name]: answer },
-        sorts: () => sorted(['Ann', 'Bob']),
-      },
-    );
+    decide([tool], message, {
+      tool: single(message, tool.name),
+      arguments: { [tool.name]: answer },
+      sorts: () => sorted(['Ann', 'Bob']),
+    });
   const taking = (schema: unknown, isRequired = true) =>
     makeTool('take', {
       inputSchema: { type: 'object', properties: { value: schema }, ...(isRequired ? { required: ['value'] } : {}) },
     });
 
-  it.each<[string, unknown, string, string, unknown, string]>([
-    [
-      'words as they stand there, with their rare characters',
-      text,
-      '请查一下䴙䴘站的水情',
-      '"value": "䴙䴘站"}',
-      '䴙䴘站',
-      'request',
-    ],
-    ['a number that is said', { type: 'integer' }, 'Turn it down to 40 percent', '"value": 40}', 40, 'request'],
-    ['a number in words', { type: 'integer' }, 'A table for four people', '"value": 4}', 4, 'request'],
-    ['a value of the schema', { enum: ['low', 'high'] }, 'It is urgent', '"value": "high"}', 'high', 'enum'],
-    [
-      'a day, worked out',
-      { type: 'string', format: 'date' },
-      'Rain tomorrow',
-      '"value": "2026-11-24"}',
-      '2026-11-24',
-      'computed',
-    ],
-    [
-      'a day in the form of the schema',
-      { type: 'string', description: 'as DD.MM.YYYY' },
-      'Rain tomorrow',
-      '"value": "24.11.2026"}',
-      '24.11.2026',
-      'computed',
-    ],
-    [
-      'a list of words',
-      { type: 'array', items: text },
-      'Invite Ann and Bob',
-      '"value": ["Ann", "Bob"]}',
-      ['Ann', 'Bob'],
-      'request',
-    ],
-  ])('is %s', async (_, schema, message, answer, value, from) => {
+  const GERMAN_DAY = { type: 'string', description: 'as DD.MM.YYYY' };
+  it.each<[string, unknown, string, unknown, string]>([
+    ['words as they stand there, with their rare characters', text, '请查一下䴙䴘站的水情', '䴙䴘站', 'request'],
+    ['a number that is said', { type: 'integer' }, 'Turn it down to 40 percent', 40, 'request'],
+    ['a number in words', { type: 'integer' }, 'A table for four people', 4, 'request'],
+    ['a value of the schema', { enum: ['low', 'high'] }, 'It is urgent', 'high', 'enum'],
+    ['a day, worked out', DAY, 'Rain tomorrow', '2026-11-24', 'computed'],
+    ['a day in the form of the schema', GERMAN_DAY, 'Rain tomorrow', '24.11.2026', 'computed'],
+    ['a list of words', { type: 'array', items: text }, 'Invite Ann and Bob', ['Ann', 'Bob'], 'request'],
+  ])('is %s', async (_, schema, message, value, from) => {
+    const answer = `"value": ${JSON.stringify(value).replaceAll('","', '", "')}}`;
     const { result } = await fill(taking(schema), message, answer);
     expect(result).toMatchObject({ kind: 'plan', steps: [{ arguments: { value }, from: { value: from } }] });
   });
 
   it('takes a value of a closed list that another ask names only where its own ask means it', async () => {
     const lamp = taking({ enum: ['light', 'lock'] });
-    const { result } = await decide(
-      [lamp, note],
-      { message: 'Dim the lamp and write down that the lock is stuck' },
-      {
-        ...asked(['dim the lamp', 'take'], ['write down that the lock is stuck', 'write_note']),
-        arguments: {
-          take: { '"value": "light"}': 0.9, '"value": "lock"}': 0.1 },
-          write_note: '"body": "the lock is stuck"}',
-        },
+    const { result } = await decide([lamp, note], 'Dim the lamp and write down that the lock is stuck', {
+      ...asked(['dim the lamp', 'take'], ['write down that the lock is stuck', 'write_note']),
+      arguments: {
+        take: { '"value": "light"}': 0.9, '"value": "lock"}': 0.1 },
+        write_note: '"body": "the lock is stuck"}',
       },
-    );
+    });
     expect(result).toMatchObject({ steps: [{ arguments: { value: 'light' } }, { tool: 'write_note' }] });
   });
 
@@ -1282,25 +1046,15 @@ describe('an argument', () => {
 
   it('that is an object has the least sure source of its parts, defaults among them', async () => {
     const letter = (properties: object, required: string[]) =>
-      makeTool('mail', {
-        inputSchema: {
-          type: 'object',
-          required: ['letter'],
-          properties: { letter: { type: 'object', required, properties } },
-        },
-      });
-    const own = await decide(
-      [letter({ to: text, text }, ['to', 'text'])],
-      { message: 'Tell Ann the news' },
-      {
-        tool: chooses('Tell Ann the news', 'mail'),
-        arguments: { mail: '"letter": {"to": "Ann", "text": "Your flat is gone, pay now"}}' },
-      },
-    );
+      toolOf('mail', { letter: { type: 'object', required, properties } });
+    const own = await decide([letter({ to: text, text }, ['to', 'text'])], 'Tell Ann the news', {
+      tool: chooses('Tell Ann the news', 'mail'),
+      arguments: { mail: '"letter": {"to": "Ann", "text": "Your flat is gone, pay now"}}' },
+    });
     expect(own.result).toMatchObject({ steps: [{ from: { letter: 'composed' } }] });
     const filled = await decide(
       [letter({ to: text, copy: { type: 'string', default: 'archive@corp.example' } }, ['to'])],
-      { message: 'Tell Ann' },
+      'Tell Ann',
       { tool: chooses('Tell Ann', 'mail'), arguments: { mail: '"letter": {"to": "Ann", "copy": null}}' } },
     );
     expect(filled.result).toMatchObject({
@@ -1310,18 +1064,12 @@ describe('an argument', () => {
 
   it('that is a list leaves out what the request leaves out', async () => {
     const message = 'Invite ann@hill.org and bo@hill.org, not cy@hill.org';
-    const people = makeTool('invite', {
-      inputSchema: { type: 'object', properties: { people: { type: 'array', items: text } }, required: ['people'] },
+    const people = toolOf('invite', { people: { type: 'array', items: text } });
+    const { result } = await decide([people], message, {
+      tool: single(message, 'invite'),
+      arguments: { invite: '"people": ["ann@hill.org", "bo@hill.org", "cy@hill.org"]}' },
+      sorts: () => sorted(['ann@hill.org', 'bo@hill.org'], ['cy@hill.org']),
     });
-    const { result } = await decide(
-      [people],
-      { message },
-      {
-        tool: single(message, 'invite'),
-        arguments: { invite: '"people": ["ann@hill.org", "bo@hill.org", "cy@hill.org"]}' },
-        sorts: () => sorted(['ann@hill.org', 'bo@hill.org'], ['cy@hill.org']),
-      },
-    );
     expect(result).toMatchObject({ steps: [{ arguments: { people: ['ann@hill.org', 'bo@hill.org'] } }] });
   });
 
@@ -1331,19 +1079,13 @@ describe('an argument', () => {
     ['takes one that is surely there', '"labels": ["bug", "crash"]}', ['bug', 'crash']],
   ])('that is an optional list %s', async (_, labels, expected) => {
     const message = 'File it as bug and crash';
-    const file = makeTool('file_issue', {
-      inputSchema: { type: 'object', properties: { labels: { type: 'array', items: text } } },
+    const file = toolOf('file_issue', { labels: { type: 'array', items: text } }, []);
+    const { result } = await decide([file], message, {
+      tool: single(message, 'file_issue'),
+      arguments: { file_issue: labels },
+      sorts: () => sorted(['bug', 'crash']),
+      unasked: { arguments: '"labels": null}' },
     });
-    const { result } = await decide(
-      [file],
-      { message },
-      {
-        tool: single(message, 'file_issue'),
-        arguments: { file_issue: labels },
-        sorts: () => sorted(['bug', 'crash']),
-        unasked: { arguments: '"labels": null}' },
-      },
-    );
     expect(result).toMatchObject({ steps: [{ arguments: { labels: expected } }] });
   });
 
@@ -1355,9 +1097,7 @@ describe('an argument', () => {
   });
 
   it('of which the request has no word in its form is written by the model, if it fits', async () => {
-    const translate = makeTool('translate', {
-      inputSchema: { type: 'object', properties: { to: { type: 'string', pattern: '^[a-z]{2}$' } }, required: ['to'] },
-    });
+    const translate = toolOf('translate', { to: { type: 'string', pattern: '^[a-z]{2}$' } });
     const { result } = await fill(translate, '翻译成英文', '"to": "en"}');
     expect(result).toMatchObject({ steps: [{ arguments: { to: 'en' }, from: { to: 'composed' } }] });
     const { result: other } = await fill(translate, '翻译成英文', '"to": "English"}');
@@ -1375,26 +1115,17 @@ describe('an argument', () => {
     ['left out', 'the model may leave out, too', { asked: 0.7, unasked: 0.02 }, { place: 'Oslo' }],
     ['given', 'the request makes likelier', { asked: 0.9, unasked: 0.5 }, { place: 'Oslo', units: 'metric' }],
   ])('that is optional is %s where it has a value that %s', async (_, __, { asked, unasked }, expected) => {
-    const { result } = await decide(
-      [weather],
-      { message: 'Weather in Oslo' },
-      {
-        tool: single('Weather in Oslo', 'weather'),
-        arguments: { weather: saying(asked) },
-        unasked: { arguments: saying(unasked) },
-      },
-    );
-    expect(Object(result).steps[0].arguments).toEqual(expected);
+    const { steps } = await decide([weather], 'Weather in Oslo', {
+      tool: single('Weather in Oslo', 'weather'),
+      arguments: { weather: saying(asked) },
+      unasked: { arguments: saying(unasked) },
+    });
+    expect(steps[0]?.arguments).toEqual(expected);
   });
 
   it('gets the words of another one that is not given', async () => {
-    const order = makeTool('order', {
-      inputSchema: {
-        type: 'object',
-        properties: { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } },
-        required: ['item'],
-      },
-    });
+    const properties = { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } };
+    const order = toolOf('order', properties, ['item']);
     const written = (price: number, quantity: number): Answer => ({
       '"item": "batteries", "max_price": 2}': price,
       '"item": "batteries", "max_price": null, "quantity": null}': 0.1,
@@ -1402,30 +1133,26 @@ describe('an argument', () => {
       '"item": "batteries", "quantity": 2}': quantity,
     });
     const message = 'Order batteries, two of them';
-    const { result } = await decide(
-      [order],
-      { message },
-      {
-        tool: single(message, 'order'),
-        arguments: { order: written(0.6, 0.29) },
-        unasked: { arguments: written(0.6, 0.01) },
-      },
-    );
-    expect(Object(result).steps[0].arguments).toEqual({ item: 'batteries', quantity: 2 });
+    const { steps } = await decide([order], message, {
+      tool: single(message, 'order'),
+      arguments: { order: written(0.6, 0.29) },
+      unasked: { arguments: written(0.6, 0.01) },
+    });
+    expect(steps[0]?.arguments).toEqual({ item: 'batteries', quantity: 2 });
   });
 
   it('that is optional is left out where no source has it', async () => {
-    const { result } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
+    const { result, steps } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo' } }] });
-    expect(Object(result).steps[0].arguments).not.toHaveProperty('day');
+    expect(steps[0]?.arguments).not.toHaveProperty('day');
   });
 
   it.each([
     ['is left out', 'null', { place: 'Oslo' }],
     ['is given', '"metric"', { place: 'Oslo', units: 'metric' }],
   ])('that is optional %s as the model says', async (_, units, expected) => {
-    const { result } = await fill(weather, 'Weather in Oslo', `"place": "Oslo", "units": ${units}}`);
-    expect(Object(result).steps[0].arguments).toEqual(expected);
+    const { steps } = await fill(weather, 'Weather in Oslo', `"place": "Oslo", "units": ${units}}`);
+    expect(steps[0]?.arguments).toEqual(expected);
   });
 });
 
@@ -1434,12 +1161,12 @@ describe('a decided plan', () => {
   const given = { tool: unsure, arguments: { weather: '"place": "Oslo"}' } };
 
   it('is as sure as its least sure decision', async () => {
-    const { result } = await decide([weather, note], { message: OSLO }, given);
+    const { result } = await decide([weather, note], OSLO, given);
     expect(result).toMatchObject({ kind: 'plan', confidence: expect.closeTo(0.54, 1) });
   });
 
   it('is asked back below clarifyBelow', async () => {
-    const { result } = await decide([weather, note], { message: OSLO }, { ...given, options: { clarifyBelow: 0.8 } });
+    const { result } = await decide([weather, note], OSLO, { ...given, options: { clarifyBelow: 0.8 } });
     expect(result).toMatchObject({
       kind: 'clarification',
       question: 'Do you mean one of these: weather?',
@@ -1449,14 +1176,8 @@ describe('a decided plan', () => {
   });
 
   it('that does not pass its check is an error with what there is', async () => {
-    const odd = makeTool('odd', {
-      inputSchema: { type: 'object', properties: { value: { type: 'integer', multipleOf: 7 } }, required: ['value'] },
-    });
-    const failed = decide(
-      [odd],
-      { message: 'Take 40' },
-      { tool: single('Take 40', 'odd'), arguments: { odd: '"value": 40}' } },
-    );
+    const odd = toolOf('odd', { value: { type: 'integer', multipleOf: 7 } });
+    const failed = decide([odd], 'Take 40', { tool: single('Take 40', 'odd'), arguments: { odd: '"value": 40}' } });
     await expect(failed).rejects.toMatchObject({
       code: 'plan_invalid',
       issues: [expect.stringContaining('s1.arguments.value')],

@@ -7,6 +7,10 @@ const today = '2026-11-23';
 const read = (message: string, request: { locale?: string } = {}) =>
   readSaid({ message, today, timeZone: 'UTC', ...request });
 
+/** The days of a message, a window with its end behind its beginning. */
+const daysIn = async (...asked: Parameters<typeof read>) =>
+  (await read(...asked)).times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '));
+
 describe('a day that is said', () => {
   it.each([
     ['en', 'Will it rain in Oslo tomorrow?', '2026-11-24'],
@@ -97,19 +101,14 @@ it.each([
   ['ahead of the full one', 'Leave on December 20 and return on January 4, 2025', ['2024-12-20', '2025-01-04']],
   ['by today where none is full', 'Leave on December 20 and return on January 4', ['2026-12-20', '2027-01-04']],
 ])('a day without a year lies %s', async (_, message, dates) => {
-  const { times } = await read(message);
-  expect(times.map(({ start }) => start.date)).toEqual(dates);
+  expect(await daysIn(message)).toEqual(dates);
 });
 
 it.each([
   ['今年1月到6月的降雨', '2026'],
   ['去年1月到6月的降雨', '2025'],
 ])('a month without a year lies behind the full one before it: %s', async (message, year) => {
-  const { times } = await read(message);
-  expect(times.map(({ start, end }) => [start.date, end?.date])).toEqual([
-    [`${year}-01-01`, `${year}-01-31`],
-    [`${year}-06-01`, `${year}-06-30`],
-  ]);
+  expect(await daysIn(message)).toEqual([`${year}-01-01 ${year}-01-31`, `${year}-06-01 ${year}-06-30`]);
 });
 
 it('a day that is counted from today says nothing of the year of other days', async () => {
@@ -143,8 +142,7 @@ it.each([
   ['zh', '去年的销售额', '2025-01-01 2025-12-31'],
   ['ko', '금요일에 회의가 있나요?', '2026-11-27'],
 ])('a day or a time near today is known by its name in Unicode: %s, %s', async (locale, message, expected) => {
-  const { times } = await readSaid({ message, today, locale });
-  expect(times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '))).toEqual([expected]);
+  expect(await daysIn(message, { locale })).toEqual([expected]);
 });
 
 it.each([
@@ -193,8 +191,7 @@ it.each([
   ['on its last day where it is the end of a month', 'Finish it by the end of the month', ['2026-11-30']],
   ['in whole months', 'the first half of 2027', ['2027-01-01 2027-06-30']],
 ])('a day lies %s', async (_, message, expected) => {
-  const { times } = await read(message);
-  expect(times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' '))).toEqual(expected);
+  expect(await daysIn(message)).toEqual(expected);
 });
 
 it.each([
@@ -226,8 +223,7 @@ it.each([
   ['下达方案 DP-PST-0721-02', []],
   ['Move it to 2026-12-05', ['2026-12-05']],
 ])('digits inside a name are no day: %s', async (message, days) => {
-  const { times } = await read(message);
-  expect(times.map(({ start }) => start.date)).toEqual(days);
+  expect(await daysIn(message)).toEqual(days);
 });
 
 it.each([

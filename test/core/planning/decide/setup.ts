@@ -78,17 +78,20 @@ export function scripted(script: Script) {
   });
 }
 
+/** With the steps of a plan, and their tools. */
 export async function decide(
   tools: readonly Tool[],
-  request: PlanRequest,
+  request: PlanRequest | string,
   { options = {}, ...script }: Script & { options?: OptionsInput },
 ) {
+  const asked = typeof request === 'string' ? { message: request } : request;
   const model = scripted(script);
   const planner = plannerOf({ tools, model, options: { passthroughTools: 50, ...options } });
-  const result = await planner.plan({ today: '2026-11-23', timeZone: 'UTC', ...request });
+  const result = await planner.plan({ today: '2026-11-23', timeZone: 'UTC', ...asked });
   model.assertDone();
   const prompts = model.readerCalls.map(({ about }) => about?.promptName);
-  return { result, prompts, model };
+  const steps: readonly { tool: string; purpose: string; arguments: object }[] = Object(result).steps ?? [];
+  return { result, steps, called: steps.map(({ tool }) => tool), prompts, model };
 }
 
 /** A name for one ask, as the model would write it. */
