@@ -4,12 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
-import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
+import { mapSecrets, secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
-import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
@@ -127,6 +126,9 @@ export function createMasking(secretsOf: SecretsOf) {
     remember: (values: readonly unknown[]) => collect(values, MASK),
     /** Masks the secrets of this plan from now on, too. */
     learn: (plan: ParsedPlan) => void learn(plan),
+    /** Masks the secrets among these arguments from now on, too. */
+    learnCall: (given: unknown, tool: string) => void mark(given, tool, 'input'),
+    text: hideText,
     plan(plan: ParsedPlan): ParsedPlan {
       const { marked, names } = learn(plan);
       const inputs = Object.entries(plan.inputs ?? {}).map(([name, one]) => [name, hideInput(one, names.has(name))]);
@@ -153,6 +155,16 @@ export function createMasking(secretsOf: SecretsOf) {
       const hidden = hideKnown(marked);
       return isDeepStrictEqual(hidden, open) ? state : { ...state, ...Object(hidden), isMasked: true };
     },
+  };
+}
+
+/** Masks the secrets among the arguments of a call in texts about it, such as the words of a tool that failed. */
+export function maskOfCall(tool: Tool | undefined, given: unknown): (text: string) => string {
+  return (text) => {
+    if (!tool) return text;
+    const masking = createMasking(secretsAmong(() => tool));
+    masking.learnCall(given, tool.name);
+    return masking.text(text);
   };
 }
 

@@ -47,6 +47,8 @@ type Refused = Extract<ApprovalOutput, { ok: false }>;
 /** A plan as asked for, and as its approver sees it: without secrets. */
 interface Looked extends AskedPlan {
   readonly hidden: ParsedPlan;
+  /** Masks the plan's secrets in a text. */
+  readonly mask: (text: string) => string;
 }
 /** A step, and as written in the plan, without secrets. */
 interface Written {
@@ -125,7 +127,7 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
 
   async function requestFor(
     situation: Situation,
-    { name, hash, hidden: { goal, inputs = {} } }: Looked,
+    { name, hash, hidden: { goal, inputs = {} }, mask }: Looked,
     { steps, reason }: { steps: readonly Step[]; reason?: string | undefined },
   ): Promise<ApprovalRequest> {
     const { session } = situation;
@@ -143,14 +145,15 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
         steps.map(({ tool }) => tool),
         situation,
       ),
-      reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(reason)}`,
+      reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(mask(reason))}`,
     };
   }
 }
 
 /** Hides values that the current tools mark secret. */
 function withoutSecrets(asked: AskedPlan, { find }: Pick<Situation, 'find'>): Looked {
-  return { ...asked, hidden: createMasking(secretsAmong(find)).plan(asked.plan) };
+  const masking = createMasking(secretsAmong(find));
+  return { ...asked, hidden: masking.plan(asked.plan), mask: masking.text };
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);
