@@ -122,9 +122,9 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
       }),
 
     async writeGate(situation: Situation, judged: Passed | Stopped): Promise<void> {
-      const { name, decision, argumentsHash, sources, approval } = judged;
+      const { name, argumentsHash, sources, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
-      const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, sources, approval };
+      const entry = { ...entryOf('call', { ...judged, refusal }), argumentsHash, sources, approval };
       // Users see their own telemetry: a denied tool must look there like one that does not exist.
       const isShown = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
       // Before the tool runs: a crash meanwhile must not hide that it began.
@@ -134,21 +134,20 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
     },
 
     /** Records an approval request that was refused; one that succeeded is recorded with the approval. */
-    async writeAsking(situation: Situation, { name, decision, argumentsHash, sources, result }: Asked): Promise<void> {
+    async writeAsking(situation: Situation, asked: Asked): Promise<void> {
+      const { argumentsHash, sources, result } = asked;
       const refusal = result.ok ? undefined : result;
-      await write({
-        situation,
-        audit: [{ ...entryOf('approval_requested', { name, decision, refusal }), argumentsHash, sources }],
-      });
+      const entry = { ...entryOf('approval_requested', { ...asked, refusal }), argumentsHash, sources };
+      await write({ situation, audit: [entry] });
     },
 
     async writeResult(situation: Situation, passed: Passed, { result, milliseconds }: EndedCall): Promise<void> {
-      const { name, argumentsHash, sources, toKeep } = passed;
+      const { name, argumentsHash, sources, mask, toKeep } = passed;
       const code = result.ok ? undefined : result.code;
       const about = { tool: name, argumentsHash, sources };
       const failed: BareEntry[] = result.ok
         ? []
-        : [{ event: 'call', outcome: 'failed', code, reason: result.reason, ...about }];
+        : [{ event: 'call', outcome: 'failed', code, reason: mask(result.reason), ...about }];
       await write({
         situation,
         audit: failed,
@@ -165,24 +164,27 @@ export function expiredEvent({ tool, calls }: EnablementRecord): BareEvent {
   return { type: 'expire', tool, calls };
 }
 
+interface Told {
+  readonly name: string;
+  readonly decision: Decision;
+  readonly refusal?: { readonly code: string; readonly reason: string } | undefined;
+  /** Hides what the reason may quote. Default: nothing */
+  readonly mask?: ((text: string) => string) | undefined;
+}
+
 /** The audit has the policy's own decision, even where the caller sees less. */
 function entryOf(
   event: AuditEntry['event'],
-  {
-    name,
-    decision,
-    refusal,
-  }: { name: string; decision: Decision; refusal?: { code: string; reason: string } | undefined },
+  { name: tool, decision, refusal, mask = (text) => text }: Told,
 ): BareEntry {
-  const warned = decision.warned;
-  if (!refusal && warned) return { event, outcome: 'warned', tool: name, code: warned.code, reason: warned.reason };
-  if (!refusal) return { event, outcome: 'allowed', tool: name };
-  if (decision.decision !== 'deny') {
-    const outcome =
-      refusal.code === 'needs_approval' || refusal.code === 'approval_pending' ? 'needs_approval' : 'refused';
-    return { event, outcome, tool: name, code: refusal.code, reason: refusal.reason };
-  }
-  return { event, outcome: outcomeOf(decision), tool: name, code: decision.code, reason: decision.reason };
+  const { warned } = decision;
+  const entry = (outcome: AuditEntry['outcome'], { code, reason }: { code: string; reason: string }): BareEntry => {
+    return { event, outcome, tool, code, reason: mask(reason) };
+  };
+  if (!refusal) return warned ? entry('warned', warned) : { event, outcome: 'allowed', tool };
+  if (decision.decision === 'deny') return entry(outcomeOf(decision), decision);
+  const isWaiting = refusal.code === 'needs_approval' || refusal.code === 'approval_pending';
+  return entry(isWaiting ? 'needs_approval' : 'refused', refusal);
 }
 
 function outcomeOf({ code }: Decision): AuditEntry['outcome'] {

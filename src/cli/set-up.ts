@@ -97,6 +97,7 @@ export async function openModels(config: ConfigFile, context: ModelContext, one?
     destination: config.callLog ?? 'off',
     includesSecrets: config.callLogSecrets,
     secrets: configuredSecrets(config),
+    onNotice: (notice) => context.stderr.write(`${notice}\n`),
   });
   const opened: { close(): unknown }[] = [callLog];
   const close = async () => {

@@ -9,6 +9,7 @@ import type { Router } from '../../src/agents/router.js';
 import { createFunctionExecutor } from '../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../src/agents/sandbox/sandbox.js';
 import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
+import { createTool } from '../support/create-tool.js';
 import { recordSpans } from '../support/record-spans.js';
 import { setUp, TOOLS } from './setup.js';
 
@@ -419,6 +420,45 @@ describe('what is written down', () => {
         '2 session_ended allowed -',
       ]);
       expect(new Set(entries.map(({ user }) => user))).toEqual(new Set(['ann']));
+    });
+
+    it('has no marked secret in a reason: of a tool that fails, of refused arguments, of what an asker says', async () => {
+      const PIN = 'hunter-22';
+      const properties = { pin: { type: 'string', format: 'password' }, isWrong: { type: 'boolean' } };
+      const always = { alwaysLoad: true };
+      const { router } = await setUp({
+        tools: [
+          createTool('login', { properties }, undefined, { ...always, risk: 'low' }),
+          createTool('pay', { properties }, undefined, { ...always, risk: 'high' }),
+        ],
+        prepare: (_tool, asked) => {
+          const { isWrong, ...given } = Object(asked);
+          return isWrong
+            ? { ok: false, code: 'invalid_arguments', reason: `not ${given.pin}`, next: 'x' }
+            : { ok: true, arguments: given, notes: [] };
+        },
+        execute: async ({ arguments: { pin } }) => ({
+          ok: false,
+          code: 'tool_failed',
+          reason: `401: ${pin}`,
+          next: 'x',
+        }),
+      });
+      const { id } = await router.createSession({ user: 'ann' });
+      const ask = (tool: string, more = {}) => ({ tool, arguments: { pin: PIN, ...more } });
+      expect(await router.call(id, ask('login'))).toMatchObject({ reason: '401: hunter-22' });
+      expect(await router.call(id, ask('login', { isWrong: true }))).toMatchObject({ reason: 'not hunter-22' });
+      await router.requestApproval(id, ask('login', { isWrong: true }));
+      await router.requestApproval(id, { ...ask('pay'), reason: `pay with ${PIN}` });
+      const entries = await router.audit({ session: id });
+      expect(JSON.stringify([entries, await router.approvals.list()])).not.toContain(PIN);
+      const reasons = entries.flatMap(({ reason }) => reason ?? []);
+      expect(reasons).toEqual([
+        expect.stringContaining('pay with [masked]'),
+        'not [masked]',
+        'not [masked]',
+        '401: [masked]',
+      ]);
     });
   });
 

@@ -34,6 +34,20 @@ describe('a mask', () => {
     );
   });
 
+  it('finds each of thousands, and the longest that begins at a place', () => {
+    const keys = Array.from({ length: 3_000 }, (_, at) => `key-${at}`);
+    const mask = createKeyMask(keys);
+    for (const key of keys) expect(mask(`a ${key}; b`)).toBe('a [masked]; b');
+    expect(mask('a.key-29991.b')).toBe('a.[masked]1.b');
+  });
+
+  it('finds one of a megabyte, as it is and in JSON', () => {
+    const key = 'ab/"'.repeat(250_000);
+    expect(createKeyMask([key, 'hunter-22'])(`a ${key} ${escaped(key)} Hunter-22`)).toBe(
+      'a [masked] [masked] [masked]',
+    );
+  });
+
   it('leaves a text alone that has what is too short for a key', () => {
     expect(createKeyMask(['abc'])('abcd')).toBe('abcd');
   });

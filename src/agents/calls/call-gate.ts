@@ -12,6 +12,7 @@ import type { Refusal } from '../contracts.js';
 import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import type { ApprovalOutput } from '../records.js';
+import { maskOfCall } from '../runs/mask-secrets.js';
 import type { CallFailure } from '../sandbox/failure.js';
 import { boundedArguments } from '../sandbox/prepare-arguments.js';
 import type { Situation } from '../sessions/situation.js';
@@ -38,6 +39,8 @@ interface Judged {
   readonly argumentsHash: string;
   readonly sources: ArgumentSources | undefined;
   readonly approval?: string | undefined;
+  /** Masks the secrets among the arguments in a text about the call. */
+  readonly mask: (text: string) => string;
 }
 export type Passed = Judged & {
   readonly ok: true;
@@ -90,8 +93,8 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     /** Lets a call pass, or says why not. */
     async pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped> {
       const candidate = await judgeStep(situation, request);
-      const { name, decision, argumentsHash, sources, tool, prepared, byPlan } = candidate;
-      const judged = { name, decision, argumentsHash, sources };
+      const { name, decision, argumentsHash, sources, mask, tool, prepared, byPlan } = candidate;
+      const judged = { name, decision, argumentsHash, sources, mask };
       const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
         ...judged,
         ok: false,
@@ -154,12 +157,13 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     /** Requests the approval of a call without making it. @param reason why it is wanted, in the asker's words */
     async ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked> {
       const candidate = await judge(situation, request, { isAhead: true });
-      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
+      const { name, decision, argumentsHash, sources, mask, tool, prepared } = candidate;
       const end = (result: ApprovalOutput): Asked => ({
         name,
         decision,
         argumentsHash,
         sources,
+        mask,
         approval: result.ok ? result.approval.id : undefined,
         result,
       });
@@ -232,13 +236,14 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     // Of this user alone: another could try values until the digest is that of a secret which they may see hidden.
     const digestOfOwn: Digest = (secret) => digestOf([situation.session.user ?? null, secret]);
     const shown = tool && prepared?.ok ? hideSecrets(tool.inputSchema, given, digestOfOwn, kept?.shownAt) : given;
-    return { name, decision, argumentsHash: digestOf(shown), sources, tool, prepared, given, shown };
+    const mask = maskOfCall(tool, given);
+    return { name, decision, argumentsHash: digestOf(shown), sources, mask, tool, prepared, given, shown };
   }
 
   function approvalFor(
     tool: Tool,
     { session, policy }: Situation,
-    { shown, argumentsHash, sources, decision, reason }: Candidate & { reason?: string | undefined },
+    { shown, argumentsHash, sources, mask, decision, reason }: Candidate & { reason?: string | undefined },
   ): ApprovalRequest {
     return {
       session: session.id,
@@ -250,7 +255,8 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       ...(sources ? { sources } : {}),
       policyVersion: definitionOf(tool, { policy }),
       // Quoted, so that an agent's words can't pass for the policy's.
-      reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
+      reason:
+        reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(mask(reason))}`,
     };
   }
 }

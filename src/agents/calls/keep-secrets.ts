@@ -3,8 +3,8 @@
  * form, stands for the original one. It can only be removed with the object or list around it.
  */
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
+import { mapSecrets, type SecretPath } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
-import { mapSecrets, type SecretPath } from './hide-secrets.js';
 
 export interface KeptSecrets {
   /** The masked form of the secret at a path. */

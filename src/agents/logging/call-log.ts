@@ -3,7 +3,7 @@
  * file is named, since prompts hold users' words. Logging never changes a model's answer. Where a visible tool has an
  * argument marked secret, lines leave out all words, unless the operator wants them.
  */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WinnowError } from '../../core/errors.js';
 import {
@@ -14,6 +14,7 @@ import {
   watchModel,
 } from '../../core/model/model.js';
 import { createKeyMask, maskKeysIn } from '../../core/secret-forms.js';
+import { tightenFiles } from '../store/sql/sqlite-file.js';
 
 export interface CallLog {
   readonly isOn: boolean;
@@ -26,7 +27,7 @@ export interface CallLog {
 }
 
 export interface CallLogOptions {
-  /** A file to which lines are appended, readable by its owner only. */
+  /** A file to which lines are appended, readable by its owner only, even if it was there before. */
   destination: 'off' | (string & {});
   /** Default: false. */
   includesSecrets?: boolean | undefined;
@@ -34,6 +35,8 @@ export interface CallLogOptions {
   secrets?: readonly string[] | undefined;
   /** Called once, when writing fails for the first time. */
   onError?: ((error: unknown) => void) | undefined;
+  /** Gets a sentence where other users could read the file. */
+  onNotice?: ((notice: string) => void) | undefined;
 }
 
 /**
@@ -43,8 +46,8 @@ export interface CallLogOptions {
  * const log = createCallLog({ destination: 'calls.jsonl' });
  */
 export function createCallLog(options: CallLogOptions): CallLog {
-  const { destination, includesSecrets = false, secrets = [], onError } = options;
-  let file = destination === 'off' ? undefined : openForAppending(destination);
+  const { destination, includesSecrets = false, secrets = [], onError, onNotice } = options;
+  let file = destination === 'off' ? undefined : openForAppending(destination, onNotice);
   let hasFailed = false;
   const mask = createKeyMask(secrets);
   return {
@@ -66,10 +69,13 @@ export function createCallLog(options: CallLogOptions): CallLog {
   };
 }
 
-function openForAppending(path: string): number {
+function openForAppending(path: string, onNotice?: CallLogOptions['onNotice']): number {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    return openSync(path, 'a', 0o600);
+    const file = openSync(path, 'a', 0o600);
+    // Not of a device, such as /dev/stderr, which others use, too.
+    for (const notice of fstatSync(file).isFile() ? tightenFiles(path) : []) onNotice?.(notice);
+    return file;
   } catch (cause) {
     throw new WinnowError('invalid_option', `The call log "${path}" cannot be written.`, { cause });
   }

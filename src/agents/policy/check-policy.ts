@@ -2,10 +2,11 @@
  * Reports parts of a policy that have no effect on a catalogue, so that a misspelt name does not pass for a rule.
  * Preconditions in prose are listed separately: people and models read them, and a policy can enforce them by a rule.
  */
+import { fits, subschemaAt } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { oneLine } from '../../core/visible-text.js';
-import { compileToolMatch, serversName } from './match.js';
-import { type Policy, partsOf, toolsOf } from './policy.js';
+import { compileToolMatch, serversName, valuesMeeting } from './match.js';
+import { type Policy, type PolicyPart, partsOf, toolsOf } from './policy.js';
 import { calledIn, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
@@ -19,7 +20,9 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
   const isVain = (glob: string) => !tools.some(compileToolMatch({ tool: [glob] }));
   const parts = partsOf(settings);
   const problems = [
-    ...parts.filter((part) => !tools.some(toolsOf(part))).map(({ path }) => `${path}: matches no tool`),
+    ...parts.flatMap((part) =>
+      tools.some(toolsOf(part)) ? vainArguments(part, tools) : [`${part.path}: matches no tool`],
+    ),
     ...settings.pinned.filter(isVain).map((glob) => `pinned: "${glob}" matches no tool`),
     ...settings.preconditions.flatMap(({ requires }, index) =>
       calledIn(requires)
@@ -33,6 +36,24 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
     ...problems.map((message) => ({ level: 'problem' as const, message: oneLine(message) })),
     ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message: oneLine(message) })),
   ];
+}
+
+/** Conditions on arguments that no call of a matching tool can meet. */
+function vainArguments(part: PolicyPart, tools: readonly Tool[]): string[] {
+  const { path, match, restricts } = part;
+  const isAbout = toolsOf(part);
+  return Object.entries(match.arguments ?? {}).flatMap(([name, condition]) => {
+    const wanted = valuesMeeting(condition, { byItems: restricts });
+    let isThere = false;
+    const isMet = tools.some((tool) => {
+      const schema = isAbout(tool) ? subschemaAt(tool.inputSchema, [name]) : undefined;
+      isThere ||= schema !== undefined;
+      return schema !== undefined && (wanted === undefined || fits(schema, wanted));
+    });
+    if (isMet) return [];
+    const why = isThere ? 'can have such a value in' : 'has an argument';
+    return [`${path}: no tool that it matches ${why} "${name}"`];
+  });
 }
 
 /** Any server could offer a tool of this name, so only the full name, with the server's prefix, counts. */

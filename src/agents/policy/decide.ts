@@ -8,7 +8,7 @@ import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { Digest } from '../approvals/canonical-json.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
-import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';
+import { type Match, type MatchCaller, matchesArguments, matchesCaller, matchesWhole } from './match.js';
 import {
   isAbove,
   type Policy,
@@ -103,7 +103,10 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
   const refusal = decideTool(policy, known) ?? (isCall ? decideEnabled(known) : undefined);
   if (refusal) return refusal;
   const rules = isCall
-    ? applyingTo(known, own.rules)
+    ? applyingTo(
+        known,
+        own.rules.filter((rule) => rule.decision !== 'allow' || mayOpen(rule, known)),
+      )
     : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
   return (
     (isCall ? decideCall(policy, known, rules) : undefined) ??
@@ -121,7 +124,12 @@ function rate(facts: ToolFacts): Rated {
   if (purpose !== 'call') return { risk: own.reachableRisks[0] ?? tool.risk };
   const { parts, undecided } = applyingTo(facts, own.risks);
   if (undecided) return { risk: own.reachableRisks.at(-1) ?? tool.risk, undecided };
-  return { risk: riskOfCall(tool, parts) };
+  return {
+    risk: riskOfCall(
+      tool,
+      parts.map((part) => ({ ...part, onlyRaises: part.onlyRaises || !mayOpen(part, facts) })),
+    ),
+  };
 }
 
 /** Checks that don't depend on the arguments. */
@@ -158,7 +166,7 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
     return { ...deny('not_allowed', reason, otherwise, risk), rule: denying.name };
   }
   if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
-  if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule)))
+  if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule) && mayOpen(rule, facts)))
     return deny('not_allowed', 'No rule allows these arguments.', otherwise, risk);
   const required = applyingTo(facts, own.requirements);
   for (const requirement of required.parts.flatMap(({ requires }) => requires)) {
@@ -233,6 +241,14 @@ function applyingTo<Part extends { readonly match: Match }>(
     if (isMet) applying.push(part);
   }
   return { parts: applying };
+}
+
+/** Whether a part that matches the call may also allow it, or lower its risk: it matches no mere item of a list. */
+function mayOpen(
+  { match }: { readonly match: Match },
+  { arguments: given = {} }: Pick<CallFacts, 'arguments'>,
+): boolean {
+  return matchesWhole(match, given);
 }
 
 /** Whether it matches every call of the tool. */

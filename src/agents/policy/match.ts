@@ -8,7 +8,7 @@ import {
   type StepBudget,
 } from '../../core/catalog/schema/safe-pattern.js';
 import { isVouchedFor } from '../../core/catalog/sources/source.js';
-import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
+import { type JsonSchema, RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 
 const list = <Item extends z.ZodType>(item: Item) =>
@@ -45,7 +45,9 @@ export const matchSchema = z.strictObject({
   arguments: z
     .record(z.string().min(1), argumentConditionSchema)
     .optional()
-    .describe('Argument -> a value, one of several, {pattern} or {present}. Matches calls only.'),
+    .describe(
+      'Argument -> a value, one of several, {pattern} or {present}. Matches calls only. Restrictions match a list by its items, too.',
+    ),
 });
 export type Match = z.output<typeof matchSchema>;
 
@@ -85,7 +87,10 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
 /** Whether the arguments match, or the first argument whose pattern takes too long. */
 type ArgumentsMatch = boolean | { readonly undecided: string };
 
-/** Only own properties count, never inherited ones. */
+/**
+ * A list matches where one of its items does, which only restricts: what opens has to ask `matchesWhole`, too. Only own
+ * properties count, never inherited ones.
+ */
 export function matchesArguments(
   match: Match,
   given: Readonly<Record<string, unknown>>,
@@ -93,17 +98,45 @@ export function matchesArguments(
 ): ArgumentsMatch {
   let undecided: string | undefined;
   for (const [name, condition] of Object.entries(match.arguments ?? {})) {
-    const isMet = meets(condition, Object.hasOwn(given, name) ? given[name] : undefined, budget);
+    const isMet = meets(condition, ownValue(given, name), budget);
     if (isMet === false) return false;
     if (isMet === undefined) undecided ??= name;
   }
   return undecided === undefined || { undecided };
 }
 
+/** Whether arguments that match do so as a whole, and not by items of a list. */
+export function matchesWhole(match: Match, given: Readonly<Record<string, unknown>>): boolean {
+  const conditions = Object.entries(match.arguments ?? {});
+  return conditions.every(([name, condition]) => 'present' in condition || !Array.isArray(ownValue(given, name)));
+}
+
+function ownValue(given: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(given, name) ? given[name] : undefined;
+}
+
 function meets(condition: ArgumentCondition, value: unknown, budget: StepBudget): boolean | undefined {
+  if ('present' in condition) return (value !== undefined) === condition.present;
+  if (Array.isArray(value)) return meetsByItem(condition, value, budget);
   if ('anyOf' in condition) return condition.anyOf.some((one) => one === value);
-  if ('pattern' in condition) return typeof value === 'string' && patternOf(condition).matches(value, budget);
-  return (value !== undefined) === condition.present;
+  return typeof value === 'string' && patternOf(condition).matches(value, budget);
+}
+
+function meetsByItem(condition: ArgumentCondition, items: readonly unknown[], budget: StepBudget): boolean | undefined {
+  let isMet: boolean | undefined = false;
+  for (const item of items) {
+    const one = meets(condition, item, budget);
+    if (one) return true;
+    if (one === undefined) isMet = undefined;
+  }
+  return isMet;
+}
+
+/** The values that can meet a condition, as a schema. Undefined: any. */
+export function valuesMeeting(condition: ArgumentCondition, { byItems = false } = {}): JsonSchema | undefined {
+  if ('present' in condition) return undefined;
+  const one = 'pattern' in condition ? { type: 'string' } : { enum: condition.anyOf };
+  return byItems ? { anyOf: [one, { type: 'array', items: { $ref: '#' } }] } : one;
 }
 
 type PatternCondition = Extract<ArgumentCondition, { pattern: string }>;

@@ -177,7 +177,7 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
 }
 
 /** A part with a match, and the path by which an operator finds it. */
-interface PolicyPart {
+export interface PolicyPart {
   readonly path: string;
   readonly match: Match;
   /** Whether it refuses the calls that it matches, requires approval or raises their risk. */

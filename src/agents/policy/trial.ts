@@ -3,9 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { isObject } from '../../core/catalog/schema/json.js';
+import { mapSecrets } from '../../core/catalog/schema/secrets.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
-import { mapSecrets } from '../calls/hide-secrets.js';
+
 import { callInputSchema, createSessionInputSchema, instantSchema, riskSchema } from '../contracts.js';
 import type { PreparedArguments } from '../parts.js';
 import { createSituations, type ReadSituation, type Situation } from '../sessions/situation.js';

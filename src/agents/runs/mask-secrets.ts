@@ -4,12 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
-import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
+import { mapSecrets, secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, MASK } from '../../core/secret-forms.js';
-import { mapSecrets } from '../calls/hide-secrets.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
@@ -40,70 +39,105 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 }
 
 const ROOTS: readonly Root[] = ['item', 'input'];
+type Input = NonNullable<ParsedPlan['inputs']>[string];
 
-/** Masks each secret found everywhere in the run: in echoes, and in arguments of later steps. */
+/** Masks each secret found everywhere in the run: in echoes, in arguments of later steps, and in the plan's words. */
 export function createMasking(secretsOf: SecretsOf) {
   const secrets = new Set<string>();
-
-  function hide(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
-    return hideKnown(mark(value, tool, place));
-  }
+  /** Made anew after a secret was added. */
+  let mask: ((text: string) => string) | undefined;
 
   /** Masks marked values, and remembers them. */
   function mark(value: unknown, tool: string, place?: 'input' | 'output'): unknown {
     const known = secretsOf(tool);
     const schema = place && known?.[place];
     const marked = schema && value !== undefined ? mapSecrets(schema, value, () => MASK) : value;
-    const masked = maskFields(marked, new Set(known?.names));
-    collect(value, masked);
+    const masked = known && known.names.length > 0 ? maskFields(marked, new Set(known.names)) : marked;
+    if (masked !== value) collect(value, masked);
     return masked;
   }
 
-  function hideKnown(masked: unknown): unknown {
-    return mapTexts(masked, createKeyMask([...secrets]));
-  }
-
-  function hideSteps(plan: ParsedPlan): ParsedStep[] {
-    return plan.steps.map((step) => {
-      const kept = keepReferences(step.arguments, hide(step.arguments, step.tool, 'input'), rootsOf(plan, step));
-      return { ...step, arguments: isObject(kept) ? kept : {} };
-    });
-  }
-
-  /** An input that is used in a secret argument is secret, too. */
-  function hideInputs(plan: ParsedPlan): ParsedPlan['inputs'] {
-    if (!plan.inputs) return undefined;
-    const names = plan.steps.flatMap((step) => secretInputsOf(step, mark(step.arguments, step.tool, 'input')));
-    const inputs = Object.entries(plan.inputs).map(([name, input]) => {
-      if (!names.includes(name) || input.value === undefined) return [name, input] as const;
-      collect(input.value, MASK);
-      return [name, { ...input, value: MASK, isMasked: true as const }] as const;
-    });
-    // An input may contain the secret of another.
-    const hidden = inputs.map(([name, input]) => [name, { ...input, ...hiddenValue(input.value) }]);
-    return Object.fromEntries(hidden);
-  }
-
-  function hiddenValue(value: unknown): { value?: unknown; isMasked?: true } {
-    const hidden = hideKnown(value);
-    return isDeepStrictEqual(hidden, value) ? {} : { value: hidden, isMasked: true };
-  }
-
   function collect(given: unknown, masked: unknown): void {
-    if (masked === MASK) for (const text of textsIn(given)) secrets.add(text);
+    if (masked === MASK) for (const text of textsIn(given)) remember(text);
     else if (isContainer(given) && isContainer(masked))
       for (const [name, part] of Object.entries(given)) collect(part, Reflect.get(masked, name));
   }
 
+  function remember(secret: string): void {
+    if (!secrets.has(secret)) mask = undefined;
+    secrets.add(secret);
+  }
+
+  function hideText(text: string): string {
+    mask ??= createKeyMask([...secrets]);
+    return mask(text);
+  }
+
+  const hideKnown = (marked: unknown) => (secrets.size === 0 ? marked : mapLeaves(marked, hideLeaf));
+
+  function hideLeaf(value: unknown): unknown {
+    if (typeof value === 'string') return hideText(value);
+    // Numbers are masked only as a whole.
+    return typeof value === 'number' && secrets.has(`${value}`) && hideText(`${value}`) === MASK ? MASK : value;
+  }
+
+  /** The steps as marked, and the names of the inputs that they use as secrets: these are secret, too. */
+  function learn({ steps, inputs = {} }: ParsedPlan) {
+    const marked = steps.map((step) => mark(step.arguments, step.tool, 'input'));
+    const names = new Set(steps.flatMap((step, at) => secretInputsOf(step, marked[at])));
+    for (const [name, { value }] of Object.entries(inputs)) if (names.has(name)) collect(value, MASK);
+    return { marked, names };
+  }
+
+  function hideInput(input: Input, isSecret: boolean): Input {
+    const { description, value } = input;
+    const hidden = isSecret && value !== undefined ? MASK : hideKnown(value);
+    // A value that is no secret may contain one.
+    const isOpen = hidden === value || (!isSecret && isDeepStrictEqual(hidden, value));
+    const words = description === undefined ? {} : { description: hideText(description) };
+    return { ...input, ...words, ...(isOpen ? {} : { value: hidden, isMasked: true }) };
+  }
+
+  /** Leaves names and references, which are no secrets and which the run needs. */
+  function hideStep(step: ParsedStep, marked: unknown, roots: readonly Root[]): ParsedStep {
+    const hidePart = (given: unknown, part: unknown): unknown => {
+      if (typeof given === 'string' && isReference(given, roots)) return given;
+      if (part === MASK) return MASK;
+      if (!isContainer(given) || !isContainer(part)) return hideLeaf(given);
+      if (Array.isArray(given) && Array.isArray(part)) return given.map((item, at) => hidePart(item, part[at]));
+      return Object.fromEntries(
+        Object.entries(given).map(([name, it]) => [name, hidePart(it, Reflect.get(part, name))]),
+      );
+    };
+    const isOpen = secrets.size === 0 && marked === step.arguments;
+    const kept = isOpen ? step.arguments : hidePart(step.arguments, marked);
+    const { when } = step;
+    return {
+      ...step,
+      purpose: hideText(step.purpose),
+      ...(when && 'to' in when ? { when: { ...when, to: hideKnown(when.to) } } : {}),
+      arguments: isObject(kept) ? kept : {},
+    };
+  }
+
   return {
-    value: (value: unknown, tool: string) => hide(value, tool, 'output'),
+    value: (value: unknown, tool: string) => hideKnown(mark(value, tool, 'output')),
     /** Masks these from now on, too. */
     remember: (values: readonly unknown[]) => collect(values, MASK),
-    /** Leaves references, which are no secrets and which the run needs. */
+    /** Masks the secrets of this plan from now on, too. */
+    learn: (plan: ParsedPlan) => void learn(plan),
+    /** Masks the secrets among these arguments from now on, too. */
+    learnCall: (given: unknown, tool: string) => void mark(given, tool, 'input'),
+    text: hideText,
     plan(plan: ParsedPlan): ParsedPlan {
-      // First, since steps may contain values of inputs.
-      const inputs = hideInputs(plan);
-      return { ...plan, ...(inputs ? { inputs } : {}), steps: hideSteps(plan) };
+      const { marked, names } = learn(plan);
+      const inputs = Object.entries(plan.inputs ?? {}).map(([name, one]) => [name, hideInput(one, names.has(name))]);
+      return {
+        ...plan,
+        goal: hideText(plan.goal),
+        ...(plan.inputs ? { inputs: Object.fromEntries(inputs) } : {}),
+        steps: plan.steps.map((step, at) => hideStep(step, marked[at], rootsOf(plan, step))),
+      };
     },
     /** @param isLoop the output is the list of its items' outputs. Default: false */
     state(state: StepState, tool: string, isLoop = false): StepState {
@@ -124,6 +158,16 @@ export function createMasking(secretsOf: SecretsOf) {
   };
 }
 
+/** Masks the secrets among the arguments of a call in texts about it, such as the words of a tool that failed. */
+export function maskOfCall(tool: Tool | undefined, given: unknown): (text: string) => string {
+  return (text) => {
+    if (!tool) return text;
+    const masking = createMasking(secretsAmong(() => tool));
+    masking.learnCall(given, tool.name);
+    return masking.text(text);
+  };
+}
+
 function maskFields(value: unknown, secret: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => maskFields(item, secret));
   if (!isObject(value)) return value;
@@ -141,21 +185,9 @@ function textsIn(given: unknown): string[] {
   });
 }
 
-function mapTexts(given: unknown, map: (text: string) => string): unknown {
-  return mapLeaves(given, (value) => {
-    if (typeof value === 'string') return map(value);
-    // Numbers are masked only as a whole.
-    return typeof value === 'number' && map(String(value)) === MASK ? MASK : value;
-  });
-}
-
-function keepReferences(given: unknown, masked: unknown, roots: readonly Root[]): unknown {
-  if (typeof given === 'string') return findReferences(given, roots)[0]?.whole ? given : masked;
-  if (Array.isArray(given) && Array.isArray(masked))
-    return given.map((item, index) => keepReferences(item, masked[index], roots));
-  if (!isObject(given) || !isObject(masked)) return masked;
-  const kept = Object.entries(given).map(([name, value]) => [name, keepReferences(value, masked[name], roots)]);
-  return Object.fromEntries(kept);
+/** Whether the text is one reference and nothing else. The quick look saves the search in plain texts. */
+function isReference(text: string, roots: readonly Root[]): boolean {
+  return text.startsWith('${') && findReferences(text, roots)[0]?.whole === true;
 }
 
 /** Names of inputs that are used in masked arguments; `item` stands for the list of the loop. */

@@ -18,7 +18,7 @@ import type { ApprovalOutput, ApprovedPlan } from '../records.js';
 import { MOST_ARGUMENT_BYTES } from '../sandbox/prepare-arguments.js';
 import type { ReadSituation, Situation } from '../sessions/situation.js';
 import { createMasking, secretsAmong } from './mask-secrets.js';
-import type { ParsedPlan } from './plan-run.js';
+import type { ParsedPlan, ParsedStep } from './plan-run.js';
 import { type ResolvedStep, resolveAhead } from './resolve-arguments.js';
 import { rootsOf } from './step-order.js';
 
@@ -44,10 +44,16 @@ interface PlanApprovalParts {
 
 type Step = ApprovedPlan['steps'][number];
 type Refused = Extract<ApprovalOutput, { ok: false }>;
-/** A step, and its arguments as written in the plan, without secrets. */
+/** A plan as asked for, and as its approver sees it: without secrets. */
+interface Looked extends AskedPlan {
+  readonly hidden: ParsedPlan;
+  /** Masks the plan's secrets in a text. */
+  readonly mask: (text: string) => string;
+}
+/** A step, and as written in the plan, without secrets. */
 interface Written {
   readonly known: ResolvedStep;
-  readonly written: Record<string, unknown>;
+  readonly written: ParsedStep;
 }
 /** A step as shown to the approver, or its refusal. */
 type Shown = { ok: true; step: Step; needsApproval: boolean } | { ok: false; refused: Asked & { result: Refused } };
@@ -65,35 +71,36 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
       { caller, reason }: AskOptions & { reason?: string | undefined } = {},
     ): Promise<ApprovalOutput> {
       const situation = await situationOf(session, caller);
-      const shown = await showSteps(situation, asked.plan);
+      const plan = withoutSecrets(asked, situation);
+      const shown = await showSteps(situation, plan);
       if (!Array.isArray(shown)) {
         await ledger.writeAsking(situation, shown.refused);
         return shown.refused.result;
       }
       if (!shown.some(({ step, needsApproval }) => needsApproval && step.argumentsHash !== undefined))
         return NOT_NEEDED;
-      return approvals.ask(await requestFor(situation, asked, { steps: stepsOf(shown), reason }));
+      return approvals.ask(await requestFor(situation, plan, { steps: stepsOf(shown), reason }));
     },
 
     /** Uses a grant for one run of this plan. @throws WinnowError `conflict` if it is for another plan, or not granted */
     async use(session: string, asked: AskedPlan, id: string, { caller }: AskOptions = {}): Promise<void> {
       const situation = await situationOf(session, caller);
-      const shown = await showSteps(situation, asked.plan);
+      const plan = withoutSecrets(asked, situation);
+      const shown = await showSteps(situation, plan);
       const passed = Array.isArray(shown)
-        ? await approvals.pass(await requestFor(situation, asked, { steps: stepsOf(shown) }), id)
+        ? await approvals.pass(await requestFor(situation, plan, { steps: stepsOf(shown) }), id)
         : shown.refused.result;
       if (!passed.ok) throw new WinnowError('conflict', `approval: ${passed.code}: ${passed.reason} ${passed.next}`);
     },
   };
 
   /** All steps, or the refusal of the first that could not run. */
-  async function showSteps(situation: Situation, plan: ParsedPlan) {
+  async function showSteps(situation: Situation, { plan, hidden }: Looked) {
     const shown = [];
-    const hidden = hide(plan, situation);
     // As much as one call may have is more than an approver reads; the steps beyond it are shown as written.
     const ahead = await runInSlices(resolveAhead(plan, MOST_ARGUMENT_BYTES));
     for (const [at, known] of ahead.entries()) {
-      const one = await showStep(situation, plan, { known, written: hidden.steps[at]?.arguments ?? {} });
+      const one = await showStep(situation, plan, { known, written: hidden.steps[at] ?? known.step });
       if (!one.ok) return one;
       shown.push(one);
     }
@@ -102,7 +109,7 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
 
   async function showStep(situation: Situation, plan: ParsedPlan, { known, written }: Written): Promise<Shown> {
     const { step } = known;
-    const { id, tool: name, purpose, dependsOn, each, when } = step;
+    const { id, tool: name, purpose, dependsOn, each, when } = written;
     const isWhole = each === undefined && known.unresolved.length === 0 && known.issues.length === 0;
     const looked = await gate.look(situation, { tool: name, arguments: known.arguments, sources: known.sources });
     const { tool, prepared, argumentsHash } = looked;
@@ -113,19 +120,19 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
     if (isWhole && !prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
     const given = isWhole
       ? { arguments: { ...Object(looked.shown) }, sources: looked.sources, argumentsHash, risk: decision.risk }
-      : { arguments: written, sources: sourcesOf(step, rootsOf(plan, step)), risk: tool.risk };
+      : { arguments: written.arguments, sources: sourcesOf(step, rootsOf(plan, step)), risk: tool.risk };
     const shown = { id, tool: name, purpose, dependsOn, each, when, where: destinationOf(tool), ...given };
     return { ok: true, step: shown, needsApproval: decision.decision === 'needs_approval' };
   }
 
   async function requestFor(
     situation: Situation,
-    { name, hash, plan }: AskedPlan,
+    { name, hash, hidden: { goal, inputs = {} }, mask }: Looked,
     { steps, reason }: { steps: readonly Step[]; reason?: string | undefined },
   ): Promise<ApprovalRequest> {
     const { session } = situation;
-    const inputs = Object.entries(hide(plan, situation).inputs ?? {}).map(([input, { value }]) => [input, value]);
-    const shown = { arguments: Object.fromEntries(inputs), plan: { name, hash, goal: plan.goal, steps: [...steps] } };
+    const values = Object.entries(inputs).map(([input, { value }]) => [input, value]);
+    const shown = { arguments: Object.fromEntries(values), plan: { name, hash, goal, steps: [...steps] } };
     const risk = RISKS.findLast((one) => steps.some((step) => step.risk === one)) ?? 'high';
     return {
       ...shown,
@@ -138,14 +145,15 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
         steps.map(({ tool }) => tool),
         situation,
       ),
-      reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(reason)}`,
+      reason: reason === undefined ? WHY : `${WHY} The asker says: ${JSON.stringify(mask(reason))}`,
     };
   }
 }
 
 /** Hides values that the current tools mark secret. */
-function hide(plan: ParsedPlan, { find }: Pick<Situation, 'find'>): ParsedPlan {
-  return createMasking(secretsAmong(find)).plan(plan);
+function withoutSecrets(asked: AskedPlan, { find }: Pick<Situation, 'find'>): Looked {
+  const masking = createMasking(secretsAmong(find));
+  return { ...asked, hidden: masking.plan(asked.plan), mask: masking.text };
 }
 
 const stepsOf = (shown: readonly { step: Step }[]): Step[] => shown.map(({ step }) => step);

@@ -4,6 +4,7 @@
  */
 import { isContainer, jsonTypeOf } from '../../core/catalog/schema/json.js';
 import { fail } from '../sandbox/failure.js';
+import { isMasked } from './mask-secrets.js';
 import { type Condition, isOpen, noteOfLeftOut, type ParsedStep, type StepState } from './plan-run.js';
 import { type Item, readItems, readReference, type Scope, scopeOf } from './resolve-arguments.js';
 import { failureOf, runStep, type StepParts } from './run-step.js';
@@ -55,6 +56,7 @@ function judge(step: ParsedStep, { value: written, is, to = null }: Condition, s
   if (typeof found === 'string') return found;
   const { value } = found;
   if (is === 'empty' || is === 'filled') return isEmpty(value) === (is === 'empty');
+  if (isMasked(to)) return 'what its condition compares with is secret and was not kept; run the plan anew';
   if (is === 'equal' || is === 'different') return (value === to) === (is === 'equal');
   if (typeof value === 'number' && typeof to === 'number') return is === 'above' ? value > to : value < to;
   if (typeof value === 'string' && typeof to === 'string') return is === 'above' ? value > to : value < to;

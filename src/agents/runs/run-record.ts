@@ -66,18 +66,21 @@ interface Start {
   readonly run: PlanRun;
   readonly generation: number;
   readonly approval?: string | undefined;
+  /** Knows the secrets of the plan. Default: a new one, which learns them. */
+  readonly masking?: Masking | undefined;
 }
 
+type Masking = ReturnType<typeof createMasking>;
 type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier' | 'approval'>;
 
 /** Creates a run, stored from the start. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
   const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
   const at = clock().toISOString();
-  const hidden = createMasking(secretsOf).plan(run.plan);
-  const plan = { plan: hidden, generation: 0, earlier: run.earlier, notes: run.notes, approval };
+  const masking = createMasking(secretsOf);
+  const plan = { plan: masking.plan(run.plan), generation: 0, earlier: run.earlier, notes: run.notes, approval };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
-  return startRecord({ run, generation: 0, approval }, options);
+  return startRecord({ run, generation: 0, approval, masking }, options);
 }
 
 /** @throws WinnowError `not_found`; `conflict` while another process runs it */
@@ -114,7 +117,8 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
 
 export type RunRecord = ReturnType<typeof buildRecord>;
 
-function buildRecord({ run, generation: first, approval: granted }: Start, lease: Lease, options: RecordOptions) {
+function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
+  const { run, generation: first, approval: granted } = start;
   const { store, onEvent, secretsOf = unknown, maxBytes = DEFAULT_MAX_BYTES, clock = machineClock } = options;
   const now = () => clock().toISOString();
   const { id } = run;
@@ -124,9 +128,8 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
   let generation = first;
   let approval = granted;
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
-  const masking = createMasking(secretsOf);
-  // Collects the secrets of the plan.
-  masking.plan(plan);
+  const masking = start.masking ?? createMasking(secretsOf);
+  if (!start.masking) masking.learn(plan);
   const hideState = (state: StepState, of: ParsedPlan) => {
     const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
     return masking.state(state, tool, each !== undefined && id === state.id);
@@ -184,7 +187,7 @@ function buildRecord({ run, generation: first, approval: granted }: Start, lease
       const filled = fillIn(plan, given, scopeOf({ states, plan }));
       plan = filled.plan;
       masking.remember(filled.secrets);
-      masking.plan(plan);
+      masking.learn(plan);
     },
     async setStep(given: StepState): Promise<void> {
       if (store) await ownTurn();

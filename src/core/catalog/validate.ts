@@ -1,18 +1,20 @@
 /**
- * Checks values against the schemas of tools with ajv. Nothing is coerced, filled in or fetched. Issues are sentences that a
- * person, or a model that is asked to repair, can act on.
+ * Checks values against the schemas of tools with ajv. Nothing is coerced, filled in or fetched.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import ajvFormats from 'ajv-formats';
 import { oncePer } from '../kept.js';
+import { MASK } from '../secret-forms.js';
 import { demandNodes } from './schema/bounds.js';
-import { isObject, joinPath, jsonTypeOf, listOf, mapChildren, objectOf, showJson, typesOf } from './schema/json.js';
+import { isObject, listOf, mapChildren, objectOf, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
 import { pointerParts, weightOf } from './schema/paths.js';
 import { createSafePattern, createStepBudget, isRegExp, type StepBudget } from './schema/safe-pattern.js';
+import { mapSecrets } from './schema/secrets.js';
 import type { JsonSchema, Tool } from './tool.js';
+import { renderIssues } from './validation-issues.js';
 
 type CheckResult = { ok: true } | { ok: false; issues: string[] };
 
@@ -30,7 +32,7 @@ type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
  * no seconds; unknown formats are ignored. If the schema can't be compiled, any object passes.
  */
 export function createValidator(schema: JsonSchema): Check {
-  return compile(normaliseSchema(schema).schema);
+  return compile(normaliseSchema(schema).schema, schema);
 }
 
 /** The check of a tool's arguments, compiled once per tool. They must be an object, whatever its schema says. */
@@ -38,15 +40,16 @@ export const validatorFor = oncePer((tool: Tool): Check => {
   const { schema } = normaliseSchema(tool.inputSchema);
   const types = typesOf(schema);
   const isUsable = types.length === 0 || types.includes('object');
-  return compile({ ...(isUsable ? schema : {}), type: 'object' });
+  return compile({ ...(isUsable ? schema : {}), type: 'object' }, tool.inputSchema);
 });
 
-function compile(schema: JsonSchema): Check {
+/** @param marked the schema as it was given, whose marks say which values no issue may quote */
+function compile(schema: JsonSchema, marked: JsonSchema): Check {
   const { ajv, patterns, work } = createCompiler();
   try {
-    return toCheck(ajv.compile(withSteps(schema)), { patterns, work });
+    return toCheck(ajv.compile(withSteps(schema)), { marked, patterns, work });
   } catch {
-    return compile({ type: 'object' });
+    return compile({ type: 'object' }, marked);
   }
 }
 
@@ -144,7 +147,11 @@ function isDay(text = ''): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-function toCheck(validate: ValidateFunction, { patterns, work }: Record<'patterns' | 'work', StepBudget>): Check {
+interface Checking extends Record<'patterns' | 'work', StepBudget> {
+  readonly marked: JsonSchema;
+}
+
+function toCheck(validate: ValidateFunction, { marked, patterns, work }: Checking): Check {
   return (value, open = []) => {
     Object.assign(patterns, createStepBudget());
     work.left = MOST_WORK;
@@ -156,7 +163,8 @@ function toCheck(validate: ValidateFunction, { patterns, work }: Record<'pattern
       return { ok: false, issues: [work.left < 0 ? TOO_MUCH_WORK : '(arguments): nested too deeply to be checked'] };
     }
     const unknown = openTree(open);
-    const issues = renderIssues(validate.errors ?? [], (error) => dependsOn(error, unknown));
+    const shown = mapSecrets(marked, value, () => MASK);
+    const issues = renderIssues(validate.errors ?? [], shown, (error) => dependsOn(error, unknown));
     return issues.length === 0 ? { ok: true } : { ok: false, issues };
   };
 }
@@ -199,98 +207,3 @@ function dependsOn({ instancePath, keyword }: ErrorObject, root: OpenNode): bool
 }
 
 const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be checked against the schema: give less at once`;
-
-const MAX_ISSUES = 20;
-const MAX_ERRORS = 200;
-const MAX_LISTED = 40;
-/** These only say that something below them is wrong; other issues give the details. */
-const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
-
-type Test = (error: ErrorObject) => boolean;
-
-function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
-  const relevant = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
-  const details = relevant.filter(({ keyword }) => !SUMMARIES.has(keyword));
-  const known = (details.length > 0 ? details : relevant).filter((error) => !isOpen(error));
-  const lines = [...new Set(known.map(renderIssue))];
-  const more = errors.length > MAX_ERRORS && lines.length > 0 ? errors.length - MAX_ERRORS : 0;
-  if (lines.length <= MAX_ISSUES && more === 0) return lines;
-  return [...lines.slice(0, MAX_ISSUES), `and ${Math.max(0, lines.length - MAX_ISSUES) + more} problems more`];
-}
-
-function renderIssue(error: ErrorObject): string {
-  const { keyword, instancePath, params } = error;
-  const steps = pointerParts(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  const missing = keyword === 'required' ? [String(params.missingProperty)] : [];
-  return `${[...steps, ...missing].reduce<string>(joinPath, '') || '(arguments)'}: ${sentence(error)}`;
-}
-
-function sentence({ keyword, params, data, message, parentSchema }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is required';
-    case 'additionalProperties':
-    case 'unevaluatedProperties': {
-      const known = Object.keys(Object(parentSchema?.properties)).join(', ') || 'none';
-      return `unknown argument ${JSON.stringify(params.additionalProperty ?? params.unevaluatedProperty)}; known: ${known}`;
-    }
-    case 'enum':
-      return `must be one of ${listed(params.allowedValues)}, not ${showJson(data)}`;
-    case 'const':
-      return `must be ${JSON.stringify(params.allowedValue)}, not ${showJson(data)}`;
-    case 'type':
-      return `must be ${[params.type].flat().join(' or ')}, not ${jsonTypeOf(data).replace('integer', 'number')}`;
-    default:
-      return (message ?? 'is not valid').replaceAll('NOT', 'not');
-  }
-}
-
-function listed(values: readonly unknown[]): string {
-  const shown = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
-  return values.length > MAX_LISTED ? `${shown.join(', ')} and ${values.length - MAX_LISTED} more` : shown.join(', ');
-}
-
-/**
- * A value that fits none of several forms has errors in each. Keeps the errors of the nearest form only; if its type is
- * wrong for all forms, one line lists all types.
- */
-function withoutHopelessForms(errors: readonly ErrorObject[], isOpen: Test): ErrorObject[] {
-  return errors
-    .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
-    .reduce(
-      (left, choice) => {
-        const forms: readonly unknown[] = Array.isArray(choice.schema) ? choice.schema : [];
-        const isOf = forms.map((form, index) => isOfForm(choice, form, index));
-        const branches = isOf.map((isOfIt) => left.filter(isOfIt));
-        const all = branches.flat();
-        // A form may still fit if only unknown parts violate it.
-        const holds = branches.some((branch, place) => branch.every(isOpen) && errors.some(isOf[place] ?? isOpen));
-        if (holds) return left.filter((other) => other !== choice && !all.includes(other));
-        if (all.length === 0) return left;
-        const near = branches.filter((branch) => branch.length > 0 && !branch.some((one) => isWrongKind(one, choice)));
-        const best = near.sort((one, other) => one.length - other.length)[0];
-        const others = left.filter((other) => other !== choice && !all.includes(other));
-        return [...others, ...(best ?? inOneLine(all, choice))];
-      },
-      [...errors],
-    );
-}
-
-function isOfForm({ instancePath, schemaPath }: ErrorObject, form: unknown, index: number) {
-  const starts = [`${schemaPath}/${index}`, ...(isObject(form) && typeof form.$ref === 'string' ? [form.$ref] : [])];
-  return (other: ErrorObject) =>
-    other.instancePath.startsWith(instancePath) &&
-    starts.some((start) => other.schemaPath === start || other.schemaPath.startsWith(`${start}/`));
-}
-
-function isWrongKind(error: ErrorObject, choice: ErrorObject): boolean {
-  const depth = error.instancePath.slice(choice.instancePath.length).split('/').length - 1;
-  return (error.keyword === 'type' && depth === 0) || (error.keyword === 'const' && depth <= 1);
-}
-
-function inOneLine(errors: readonly ErrorObject[], { instancePath }: ErrorObject): readonly ErrorObject[] {
-  const [first] = errors;
-  const areKinds = errors.every((error) => error.keyword === 'type' && error.instancePath === instancePath);
-  if (!first || !areKinds) return errors;
-  return [{ ...first, params: { type: [...new Set(errors.flatMap((error) => error.params.type))] } }];
-}

@@ -1,5 +1,16 @@
 /** Records of calls and log lines, without secrets. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { propagation, SpanStatusCode, type TextMapPropagator, trace } from '@opentelemetry/api';
@@ -114,6 +125,25 @@ describe('the call log', () => {
       const again = logged({ answers: ['two'] });
       await again.model.complete(REQUEST);
       expect(entries().map(({ answer }) => answer)).toEqual(['one', 'two']);
+    });
+
+    it.skipIf(process.platform === 'win32')('takes a file that is there already from other users, and says so', () => {
+      const path = join(folder, 'old.jsonl');
+      writeFileSync(path, '');
+      chmodSync(path, 0o644);
+      const notices: string[] = [];
+      createCallLog({ destination: path, onNotice: (notice) => notices.push(notice) }).close();
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(notices).toEqual([expect.stringContaining('other users of this machine could read')]);
+    });
+
+    it.skipIf(process.platform === 'win32')('leaves what is no file as it is, such as a pipe or a device', () => {
+      const path = join(folder, 'pipe');
+      execFileSync('mkfifo', ['-m', '644', path]);
+      const reader = openSync(path, 'r+');
+      createCallLog({ destination: path }).close();
+      closeSync(reader);
+      expect(statSync(path).mode & 0o777).toBe(0o644);
     });
 
     it('tells at start when the file cannot be opened', () => {

@@ -206,6 +206,57 @@ describe('risk by arguments', () => {
   });
 });
 
+describe('a rule about an argument that is a list', () => {
+  const at = (domain: string) => ({ arguments: { to: { pattern: `@${domain}\\.example$` } } });
+  const calls = (to: unknown, tool = RUN): Partial<Facts> => ({ tool, arguments: { to } });
+  const rule = (decision: 'allow' | 'needs_approval', match: object) => ({ name: 'r', match, decision });
+  const MIXED = ['a@corp.example', 'x@evil.example'];
+
+  it.each<[string, PolicyInput, Partial<Facts>, string]>([
+    ['denies by a pattern', deny(at('evil')), calls(MIXED), 'not_allowed'],
+    ['denies by a value', deny({ arguments: { to: 'x@evil.example' } }), calls(MIXED), 'not_allowed'],
+    ['denies by one of several values', deny({ arguments: { to: [7, 'b'] } }), calls(['a', 7]), 'not_allowed'],
+    ['denies by an item of an item', deny(at('evil')), calls([MIXED]), 'not_allowed'],
+    ['denies nothing else', deny(at('evil')), calls(['a@corp.example']), 'allowed'],
+    ['asks', { rules: [rule('needs_approval', at('evil'))] }, calls(MIXED), 'needs_approval'],
+    ['raises a risk', { argumentRisks: [{ match: at('evil'), risk: 'high' }] }, calls(MIXED), 'needs_approval'],
+    ['lowers none', { argumentRisks: [{ match: at('corp'), risk: 'low' }] }, calls(MIXED, DEPLOY), 'needs_approval'],
+    ['allows nothing', { default: 'deny', rules: [rule('allow', at('corp'))] }, calls(MIXED), 'not_allowed'],
+    [
+      'opens nothing by asking',
+      { default: 'deny', rules: [rule('needs_approval', at('corp'))] },
+      calls(MIXED),
+      'not_allowed',
+    ],
+    [
+      'allows a list that is there',
+      { default: 'deny', rules: [rule('allow', { arguments: { to: { present: true } } })] },
+      calls(MIXED),
+      'allowed',
+    ],
+    [
+      'requires what it names',
+      { preconditions: [{ match: at('evil'), requires: [{ argument: 'why' }] }] },
+      calls(MIXED),
+      'missing_argument',
+    ],
+    [
+      'refuses where it can not look at all items',
+      deny({ arguments: { to: { pattern: '(x+x+)+y' } } }),
+      calls(Array.from({ length: 40 }, () => 'x'.repeat(100_000))),
+      'not_allowed',
+    ],
+  ])('%s', (_, policy, more, code) => {
+    expect(judge(policy, more)).toBe(code);
+  });
+
+  it('names no rule that allows an item alone', () => {
+    const policy = createPolicy({ rules: [rule('allow', at('corp'))] });
+    expect(decide(policy, facts(calls(MIXED)))).toMatchObject({ decision: 'allow', rule: undefined });
+    expect(decide(policy, facts(calls('a@corp.example')))).toMatchObject({ decision: 'allow', rule: 'r' });
+  });
+});
+
 describe('a pattern that takes too long on a text', () => {
   const SLOW = { arguments: { path: { pattern: '^(a+)+$' } } };
   const LONG = { path: `${'a'.repeat(6_000_000)}1` };

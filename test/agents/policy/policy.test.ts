@@ -82,6 +82,50 @@ describe('a policy', () => {
   });
 });
 
+describe('a policy that is checked against a catalogue', () => {
+  const text = { type: 'string' };
+  const properties = {
+    ...{ to: { type: 'array', items: text }, text, count: { type: 'integer' }, any: {}, same: { $ref: '#/$defs/t' } },
+    options: { type: 'object', properties: { force: { type: 'boolean' } } },
+  };
+  const schema = { properties, $defs: { t: text }, additionalProperties: false };
+  const tools = [createTool('mail', schema), createTool('open', {}), createTool('other', { properties: { x: text } })];
+  const notesOf = (settings: PolicyInput) => checkPolicy(createPolicy(settings), tools).map(({ message }) => message);
+  const THERE = 'rules "r": no tool that it matches has an argument';
+  const SUCH = 'rules "r": no tool that it matches can have such a value in';
+
+  type Conditions = Record<string, string | number | boolean | { pattern: string } | { present: boolean }>;
+  it.each<[string, Conditions, string[]]>([
+    ['a misspelt argument', { recipient: 'x' }, [`${THERE} "recipient"`]],
+    ['one that has to be missing', { recipient: { present: false } }, [`${THERE} "recipient"`]],
+    ['a path', { 'options.force': true }, [`${THERE} "options.force"`]],
+    ['an object that is no text', { options: { pattern: 'x' } }, [`${SUCH} "options"`]],
+    ['a number as a text', { count: '5', text: 5, same: 5 }, [`${SUCH} "count"`, `${SUCH} "text"`, `${SUCH} "same"`]],
+    [
+      'nothing where it can match',
+      { count: 5, text: 'x', same: 'x', any: { pattern: 'x' }, to: { present: true } },
+      [],
+    ],
+    ['nothing of the items of a list that it restricts', { to: { pattern: 'x' } }, []],
+    ['items of another type', { to: 5 }, [`${SUCH} "to"`]],
+  ])('has a note of %s', (_, conditions, notes) => {
+    expect(
+      notesOf({ rules: [{ name: 'r', match: { tool: 'mail', arguments: conditions }, decision: 'deny' }] }),
+    ).toEqual(notes);
+  });
+
+  it('has a note of what would allow an item, and none where another tool has the argument', () => {
+    const rule = (match: object) => ({ rules: [{ name: 'r', match, decision: 'allow' as const }] });
+    expect(notesOf(rule({ tool: 'mail', arguments: { to: 'x' } }))).toEqual([`${SUCH} "to"`]);
+    expect(notesOf(rule({ tool: ['mail', 'other'], arguments: { x: 'x' } }))).toEqual([]);
+    expect(notesOf(rule({ tool: 'open', arguments: { anything: 'x' } }))).toEqual([]);
+    const low = { match: { tool: 'mail', arguments: { too: 'x' } }, risk: 'low' as const };
+    expect(notesOf({ argumentRisks: [low] })).toEqual([
+      'argumentRisks[0]: no tool that it matches has an argument "too"',
+    ]);
+  });
+});
+
 describe('a precondition in words', () => {
   it.each([
     ['lsp_open_file called for the same uri in this session', { called: 'lsp_open_file', same: 'uri' }],

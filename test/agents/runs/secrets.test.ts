@@ -134,6 +134,47 @@ describe('secrets in a run', () => {
     expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
   });
 
+  it('are kept in no word of the plan: not in its goal, a purpose, a description or a condition; names and references stay', async () => {
+    const { planRuns: store } = await openStore();
+    const failed: CallResult = { ok: false, code: 'tool_failed', reason: 'no', next: 'x' };
+    const script = createScript({ login: [done({ hunter: 'x', greeting: 'hello' })], act: [failed] });
+    const plan = (pin: string) => ({
+      goal: `log in with ${pin}`,
+      inputs: { pin: { description: `for example ${pin}`, value: pin } },
+      steps: [
+        { id: 's1', tool: 'login', arguments: { pin: '${input.pin}' }, purpose: `use ${pin}` },
+        {
+          ...{ id: 's2', tool: 'act', arguments: { text: '${s1.hunter}' }, dependsOn: ['s1'] },
+          when: { value: '${s1.hunter}', is: 'different' as const, to: pin },
+        },
+      ],
+    });
+    const replan = async () => ({ ...plan('hunter'), goal: 'again with hunter' });
+    const run = await runPlan(plan('hunter'), { run: script.run, store, secretsOf, runId: 'r', replan });
+    expect(run.plan.goal).toBe('again with hunter');
+    const kept = (await store.get('r'))?.plan;
+    const hidden = { ...plan('[masked]'), goal: 'again with [masked]' };
+    expect(kept).toMatchObject({ plan: hidden, earlier: { plan: plan('[masked]') } });
+  });
+
+  it('that a condition compares with are not guessed when the run goes on', async () => {
+    const { planRuns: store } = await openStore();
+    const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
+    const steps = [
+      { id: 's1', tool: 'login', arguments: { pin: 'hunter-22' } },
+      { id: 's2', tool: 'act', arguments: {}, dependsOn: ['s1'] },
+      {
+        ...{ id: 's3', tool: 'act', arguments: {}, dependsOn: ['s2'] },
+        when: { value: '${s2}', is: 'different' as const, to: 'hunter-22' },
+      },
+    ];
+    const options = { run: script.run, store, secretsOf };
+    await runPlan({ steps }, { ...options, runId: 'r' });
+    const run = await resumePlan('r', options);
+    expect(statuses(run)).toEqual({ s1: 'done', s2: 'done', s3: 'failed' });
+    expect(run.steps.s3?.failure?.reason).toContain('is secret and was not kept; run the plan anew');
+  });
+
   it('in a list do not stand in the way of a loop that does not need them', async () => {
     const steps = [
       { id: 's1', tool: 'login', arguments: { user: 'ann' }, each: '${input.names}' },

@@ -85,6 +85,36 @@ describe('issues', () => {
   });
 });
 
+describe('issues about a secret', () => {
+  const mark = { 'x-secret': true };
+  const forms = [{ const: 'a' }, { type: 'object', properties: { key: {} }, required: ['key'] }];
+  it.each<[string, JsonSchema, unknown, string[]]>([
+    ['a choice', { ...mark, enum: ['a', 'b'] }, 'hunter-22', ['pin: must be one of "a", "b"']],
+    ['a constant', { ...mark, const: 'a' }, 'hunter-22', ['pin: must be "a"']],
+    ['a form', { ...mark, anyOf: forms }, 'hunter-22', ['pin: must be "a"', 'pin: must be object, not string']],
+    ['a marked form', { oneOf: [{ ...mark, const: 'a' }] }, 'hunter-22', ['pin: must be "a"']],
+    [
+      'an object',
+      { const: {}, properties: { a: mark } },
+      { a: 'hunter-22' },
+      ['pin: must be {}, not {"a":"[masked]"}'],
+    ],
+    ['an item', { items: { ...mark, const: 'a' } }, ['hunter-22'], ['pin[0]: must be "a"']],
+    [
+      'its names',
+      { ...mark, additionalProperties: { type: 'null' } },
+      { 'hunter-22': 1 },
+      ['pin: must be null, not number'],
+    ],
+    ['an unknown name', { ...mark, ...object({}, closed) }, { 'hunter-22': 1 }, ['pin: unknown argument; known: none']],
+  ])('do not quote it: %s', (_what, pin, value, issues) => {
+    const schema = object({ pin });
+    expect(issuesOf(schema, { pin: value })).toEqual(issues);
+    const result = validatorFor(toolOf(schema))({ pin: value });
+    expect(result).toEqual({ ok: false, issues });
+  });
+});
+
 describe('a check', () => {
   it('neither converts values nor fills defaults in', () => {
     const value = { n: '5' };

@@ -1,7 +1,8 @@
-/** Finds the arguments that a tool's schema marks as secret. */
+/** Finds what a tool's schema marks as secret: the names of arguments, and the parts of a value. */
 import { oncePer } from '../../kept.js';
 import type { JsonSchema, Tool } from '../tool.js';
-import { partsOf } from './paths.js';
+import { isObject } from './json.js';
+import { partsOf, type SchemaPart } from './paths.js';
 
 export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[] => {
   return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
@@ -30,4 +31,78 @@ export function secretArgumentNames(schema: JsonSchema): string[] {
   };
   visit(schema, undefined);
   return [...names];
+}
+
+export type SecretPath = readonly (string | number)[];
+
+/**
+ * The value with each marked part changed. Reads each schema node once, whatever the value holds, so that it costs no more
+ * than validation. Parts of which the schema says nothing stay as they are.
+ */
+export function mapSecrets(
+  schema: JsonSchema,
+  value: unknown,
+  map: (secret: unknown, path: SecretPath) => unknown,
+): unknown {
+  if (!mayMarkSecrets(schema)) return value;
+  const partsOnce = oncePer((node: JsonSchema) => partsOf(node, schema));
+  const joinedWith = oncePer((node: JsonSchema) => nodesHolding(node, partsOnce));
+  const placesOf = oncePer((node: JsonSchema) => readPlaces(partsOnce(node)));
+  const walk = (part: unknown, nodes: readonly JsonSchema[], path: SecretPath): unknown => {
+    if (nodes.length === 0) return part;
+    const holding = [...new Set(nodes.flatMap(joinedWith))];
+    if (holding.some(isMarkedSecret)) return map(part, path);
+    const places = holding.map(placesOf);
+    if (Array.isArray(part)) return part.map((item, at) => walk(item, itemNodes(places, at), [...path, at]));
+    if (!isObject(part)) return part;
+    const fields = Object.entries(part);
+    return Object.fromEntries(fields.map(([key, it]) => [key, walk(it, fieldNodes(places, key), [...path, key])]));
+  };
+  return walk(value, [schema], []);
+}
+
+/** A quick check, since most schemas mark nothing. It may match a default or an example, which is harmless. */
+const mayMarkSecrets = oncePer((schema: JsonSchema) =>
+  /"writeOnly":true|"format":"password"|"x-secret":true/u.test(JSON.stringify(schema)),
+);
+
+/** The node with all subschemas that apply, or may apply, to the same value. */
+function nodesHolding(start: JsonSchema, partsOf: (node: JsonSchema) => readonly SchemaPart[]): JsonSchema[] {
+  const found = new Set([start]);
+  // The set grows during the loop.
+  for (const node of found) for (const { about, node: part } of partsOf(node)) if (about === 'same') found.add(part);
+  return [...found];
+}
+
+/** What a single node says about the parts of a value. */
+interface Places {
+  readonly named: ReadonlyMap<unknown, JsonSchema>;
+  /** For names that are not in `named`. */
+  readonly rest: readonly JsonSchema[];
+  /** Patterns are not matched: a mark in any of them hides the value. */
+  readonly fields: readonly JsonSchema[];
+  readonly placed: ReadonlyMap<unknown, JsonSchema>;
+  /** For all indexes. */
+  readonly items: readonly JsonSchema[];
+}
+
+function readPlaces(parts: readonly SchemaPart[]): Places {
+  const of = (wanted: SchemaPart['about']) => parts.filter(({ about }) => about === wanted);
+  const nodes = (about: SchemaPart['about']) => of(about).map(({ node }) => node);
+  const byStep = (about: SchemaPart['about']) => new Map(of(about).map(({ step, node }) => [step, node]));
+  return {
+    named: byStep('named'),
+    rest: nodes('rest'),
+    fields: nodes('fields'),
+    placed: byStep('placed'),
+    items: nodes('items'),
+  };
+}
+
+function fieldNodes(places: readonly Places[], key: string): JsonSchema[] {
+  return places.flatMap(({ named, rest, fields }) => [...[named.get(key) ?? rest].flat(), ...fields]);
+}
+
+function itemNodes(places: readonly Places[], index: number): JsonSchema[] {
+  return places.flatMap(({ placed, items }) => [placed.get(index) ?? [], items].flat());
 }

@@ -393,12 +393,13 @@ describe('a plan that is approved as a whole', () => {
     const pins: unknown[] = [];
     const executors = [createFunctionExecutor({ file_delete: (input) => pins.push(input.pin) })];
     const { keep, request, decide, run, ask } = await start({ more: { catalog: () => catalog, executors } });
-    const steps = [{ ...step('s1', 'file_delete'), arguments: { pin: '${input.pin}' } }];
-    await keep({ goal: '', inputs: { pin: {} }, steps });
+    const steps = [{ ...step('s1', 'file_delete'), arguments: { pin: '${input.pin}' }, purpose: 'with hunter-22' }];
+    await keep({ goal: 'delete with hunter-22', inputs: { pin: {} }, steps });
     const inputs = { pin: 'hunter-22' };
     const { approval } = await request({ inputs });
     expect(approval.plan.steps[0].arguments.pin).toMatch(/^\[secret: 9 characters, /u);
     const { body } = await ask(`GET /v1/approvals/${approval.id}`, undefined, OLGA);
+    expect(body.plan).toMatchObject({ goal: 'delete with [masked]', steps: [{ purpose: 'with [masked]' }] });
     expect(JSON.stringify(body)).not.toContain('hunter-22');
     await decide(approval.id);
     expect(await run({ approval: approval.id, inputs: { pin: 'hunter-23' } })).toMatchObject({ status: 409 });
