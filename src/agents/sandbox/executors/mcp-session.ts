@@ -185,13 +185,10 @@ async function answerAll(
 ): Promise<Answers> {
   const inputResponses: Record<string, ElicitResult> = {};
   const questions = Object.entries(inputRequests);
-  if (questions.length > MOST_QUESTIONS)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks ${questions.length} questions at once`);
-  for (const [key, { method, params }] of questions) {
-    if (method !== 'elicitation/create')
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks its client for ${method}`);
-    inputResponses[key] = await ask(params, signal);
-  }
+  const [strange] = questions.flatMap(([, { method }]) => (method === 'elicitation/create' ? [] : [method]));
+  const problem = questions.length > MOST_QUESTIONS ? `${questions.length} answers at once` : strange;
+  if (problem) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks its client for ${problem}`);
+  for (const [key, { params }] of questions) inputResponses[key] = await ask(params, signal);
   if (Object.keys(inputResponses).length === 0) await delay(ROUND_PAUSE_MS, undefined, { signal });
   return { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
 }

@@ -96,7 +96,7 @@ describe.each(Object.entries(SERVERS))('a server of %s', (_, { script, wire, rev
       return { action: 'decline' };
     };
     if (revision < '2026') return;
-    const reason = expect.stringContaining('it asks 21 questions at once');
+    const reason = expect.stringContaining('it asks its client for 21 answers at once');
     expect(await call('ask_much', {}, { onQuestion })).toMatchObject({ ok: false, reason });
     expect(asked).toBe(0);
   });
