@@ -158,15 +158,10 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     async ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked> {
       const candidate = await judge(situation, request, { isAhead: true });
       const { name, decision, argumentsHash, sources, mask, tool, prepared } = candidate;
-      const end = (result: ApprovalOutput): Asked => ({
-        name,
-        decision,
-        argumentsHash,
-        sources,
-        mask,
-        approval: result.ok ? result.approval.id : undefined,
-        result,
-      });
+      const judged = { name, decision, argumentsHash, sources, mask };
+      const end = (result: ApprovalOutput): Asked => {
+        return { ...judged, approval: result.ok ? result.approval.id : undefined, result };
+      };
 
       if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
       if (!prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
