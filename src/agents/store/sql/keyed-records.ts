@@ -1,9 +1,14 @@
 /** Records with names: documents, one collection per kind, learnt weights, and answers under idempotency keys. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { AnswerRecord, AuditRecord, DocumentRecord, WeightQuery, WeightRecord } from '../store.js';
-import { insertAudit, matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
+import { insertAudit, matching, ROW_BYTES, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
 
 export type Documents = ReturnType<typeof createSqlDocuments>;
+
+/** How many documents are in memory before they are parsed. */
+const READ_AT_ONCE = 16;
 
 /** Each change can bring its audit entry, which is written in the same transaction, and only where something changed. */
 export function createSqlDocuments(database: Kysely<Tables>, collection: string) {
@@ -12,22 +17,28 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       .selectFrom('documents')
       .select(['owner', 'name', 'content', 'updatedAt'])
       .where(matching({ equal: { collection, owner, name } }));
+  /** Of the documents that this process has listed. */
+  const versionOf = new WeakMap<DocumentRecord, string>();
   const change = (entry: AuditRecord | undefined, work: (on: Transaction<Tables>) => Promise<readonly unknown[]>) =>
     database.transaction().execute(async (transaction) => {
       const isChanged = (await work(transaction)).length > 0;
       if (isChanged && entry) await insertAudit(transaction, [entry]);
       return isChanged;
     });
+  const readAll = (places: readonly Version[]) =>
+    database
+      .selectFrom('documents')
+      .select(['owner', 'name', 'content', 'updatedAt', 'version'])
+      .where((where) => where.or(places.map(({ owner, name }) => where.and({ collection, owner, name }))))
+      .execute();
   return {
     async put(document: DocumentRecord, entry?: AuditRecord): Promise<void> {
-      const { content, updatedAt } = toRow(document);
+      const { owner, name, ...changed } = toStored(document);
       await change(entry, (on) =>
         on
           .insertInto('documents')
-          .values({ collection, ...toRow(document) })
-          .onConflict((conflict) =>
-            conflict.columns(['collection', 'owner', 'name']).doUpdateSet({ content, updatedAt }),
-          )
+          .values({ collection, owner, name, ...changed })
+          .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doUpdateSet(changed))
           .returning('name')
           .execute(),
       );
@@ -35,17 +46,18 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
 
     /** Compare and set: false where the stored one is not `before`. `before` undefined: none may exist. */
     replace(document: DocumentRecord, before: DocumentRecord | undefined, entry?: AuditRecord): Promise<boolean> {
-      const { content, updatedAt } = toRow(document);
+      const { owner, name, ...changed } = toStored(document);
+      const { content, updatedAt } = toRow(before ?? document);
       return change(entry, (on) =>
         (before
           ? on
               .updateTable('documents')
-              .set({ content, updatedAt })
-              .where(matching({ equal: { collection, ...toRow(before) } }))
+              .set(changed)
+              .where(matching({ equal: { collection, owner, name, content, updatedAt } }))
               .returning('name')
           : on
               .insertInto('documents')
-              .values({ collection, ...toRow(document) })
+              .values({ collection, owner, name, ...changed })
               .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
               .returning('name')
         ).execute(),
@@ -57,10 +69,48 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       return row && toRecord<DocumentRecord>(row);
     },
 
-    /** Sorted by owner and name. Default: of all owners. */
-    async list(owner?: string): Promise<DocumentRecord[]> {
-      const rows = await select(owner).orderBy('owner').orderBy('name').execute();
-      return rows.map((row) => toRecord<DocumentRecord>(row));
+    /**
+     * Sorted by owner and name; parsed one by one, with a turn for others after each.
+     * @param owner default: all owners
+     * @param before an earlier answer. What has not changed since is not read: these documents are the same objects, and
+     *   so is the answer if nothing has changed
+     */
+    async list(owner?: string, before: readonly DocumentRecord[] = []): Promise<readonly DocumentRecord[]> {
+      const places = await database
+        .selectFrom('documents')
+        .select(['owner', 'name', 'updatedAt', 'version'])
+        .where(matching({ equal: { collection, owner } }))
+        .orderBy('owner')
+        .orderBy('name')
+        .execute();
+      const known = new Map(before.map((document) => [keyOf(document), document]));
+      const isKnown = (place: Version) => {
+        const document = known.get(keyOf(place));
+        return document !== undefined && versionOf.get(document) === nameOf(place);
+      };
+      const changed = places.filter((place) => !isKnown(place));
+      for (const place of changed) known.delete(keyOf(place));
+      for (let at = 0; at < changed.length; at += READ_AT_ONCE)
+        for (const { version, ...row } of await readAll(changed.slice(at, at + READ_AT_ONCE))) {
+          const document = toRecord<DocumentRecord>(row);
+          versionOf.set(document, nameOf({ ...row, version }));
+          known.set(keyOf(row), document);
+          await nextTurn();
+        }
+      const found = places.flatMap((place) => known.get(keyOf(place)) ?? []);
+      const isSame = found.length === before.length && found.every((document, at) => document === before[at]);
+      return isSame ? before : found;
+    },
+
+    /** All but the contents, sorted by name. */
+    async summaries(owner: string): Promise<Omit<DocumentRecord, 'content'>[]> {
+      const rows = await database
+        .selectFrom('documents')
+        .select(['owner', 'name', 'summary', 'updatedAt'])
+        .where(matching({ equal: { collection, owner } }))
+        .orderBy('name')
+        .execute();
+      return rows.map((row) => toRecord<Omit<DocumentRecord, 'content'>>(row));
     },
 
     /** False when there was none. */
@@ -74,6 +124,15 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       );
     },
   };
+}
+
+type Version = Pick<Tables['documents'], 'owner' | 'name' | 'updatedAt' | 'version'>;
+
+const keyOf = ({ owner, name }: Pick<DocumentRecord, 'owner' | 'name'>) => JSON.stringify([owner, name]);
+const nameOf = ({ updatedAt, version }: Pick<Version, 'updatedAt' | 'version'>) => `${updatedAt} ${version}`;
+
+function toStored(document: DocumentRecord) {
+  return { ...toRow({ summary: undefined, ...document }), version: randomUUID() };
 }
 
 export type Weights = ReturnType<typeof createSqlWeights>;
@@ -123,9 +182,6 @@ export function createSqlWeights(database: Kysely<Tables>) {
 function columnsOf({ level, subject, kind, key, state }: WeightQuery): Record<string, string | undefined> {
   return { level, subject, kind, key, state };
 }
-
-/** Overhead of a row, in bytes. */
-const ROW_BYTES = 512;
 
 type Place = Pick<AnswerRecord, 'owner' | 'key'>;
 

@@ -26,6 +26,7 @@ const JSON_FIELDS = [
   'roles',
   'runs',
   'sources',
+  'summary',
   'values',
 ] as const;
 type JsonField = (typeof JSON_FIELDS)[number];
@@ -53,13 +54,17 @@ export interface Tables {
   audit: RowOf<AuditRecord> & Placed;
   telemetry: RowOf<TelemetryRecord> & Placed;
   calls: RowOf<CallRecord> & Placed;
-  documents: RowOf<DocumentRecord> & { collection: string };
+  /** `version` changes with every write; null in rows of an earlier version of Winnow. */
+  documents: RowOf<DocumentRecord> & { collection: string; version: string | null };
   weights: RowOf<WeightRecord>;
-  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null };
+  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null; bytes: number };
   answers: RowOf<AnswerRecord> & { bytes: number };
   /** `state` is JSON. */
   planSteps: { run: string; step: string; state: string; updatedAt: string };
 }
+
+/** Overhead of a row whose `bytes` count against a quota. */
+export const ROW_BYTES = 512;
 
 /** The row of a record; `undefined` becomes null. */
 export function toRow<Kept extends object>(record: Kept): RowOf<Kept> {
