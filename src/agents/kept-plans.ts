@@ -136,13 +136,15 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
     },
   };
 
-  /** Of a plan that an earlier version of Winnow stored. */
+  /** Once, of a plan that an earlier version of Winnow stored. */
   async function summarize(user: string, name: string) {
-    await nextTurn();
     const found = await store.get(user, name);
     if (!found) return undefined;
     const { plan, hash } = parseKept(found);
-    return { ...summaryOf(plan), hash };
+    const summary = { ...summaryOf(plan), hash };
+    await store.replace({ ...found, summary }, found);
+    await nextTurn();
+    return summary;
   }
 }
 

@@ -108,6 +108,8 @@ describe('a kept plan', () => {
     expect(parsed).toBeLessThan(10_000);
     await store.plans.put({ owner: 'ann', name: 'morning', content: plan, updatedAt: kept.updatedAt });
     expect((await plans.list('ann'))[0]).toEqual(listed);
+    expect((await store.plans.summaries('ann'))[0]).toHaveProperty('summary');
+    expect(await plans.get('ann', 'morning')).toEqual({ ...kept, plan });
   });
 
   it('is changed only by who has read it as it is', async () => {

@@ -56,12 +56,15 @@ export async function listRuns(store: PlanRuns, query: RunQuery, at: string): Pr
   return listed;
 }
 
-/** Read from the plan itself where an earlier version of Winnow stored the run. */
+/** Read once from the plan itself where an earlier version of Winnow stored the run. */
 async function summaryFor({ id, summary }: ListedRunRecord, store: PlanRuns): Promise<PlanSummary> {
   if (summary !== undefined) return planSummarySchema.parse(summary);
-  await nextTurn();
   const run = await store.get(id);
-  return run ? summaryOf(parseStored({ ...run, steps: {} }).plan) : { goal: '', tools: [] };
+  if (!run) return { goal: '', tools: [] };
+  const read = summaryOf(parseStored({ ...run, steps: {} }).plan);
+  await store.summarize(id, read);
+  await nextTurn();
+  return read;
 }
 
 /** @param at now, by the system clock */

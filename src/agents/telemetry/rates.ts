@@ -136,7 +136,7 @@ export interface EventStore {
   telemetry(query: TelemetryQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
 }
 
-const PAGE = 1_000;
+const PAGE = 250;
 
 /** Skips events of an older form, which can no longer be parsed. */
 export async function* readEvents(

@@ -1,14 +1,20 @@
 /** Records with names: documents, one collection per kind, learnt weights, and answers under idempotency keys. */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { AnswerRecord, AuditRecord, DocumentRecord, WeightQuery, WeightRecord } from '../store.js';
-import { insertAudit, matching, ROW_BYTES, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
+import {
+  insertAudit,
+  matching,
+  ROW_BYTES,
+  readInTurns,
+  type Tables,
+  toJson,
+  toRecord,
+  toRow,
+  type WaitForUser,
+} from './tables.js';
 
 export type Documents = ReturnType<typeof createSqlDocuments>;
-
-/** How many documents are in memory before they are parsed. */
-const READ_AT_ONCE = 16;
 
 /** Each change can bring its audit entry, which is written in the same transaction, and only where something changed. */
 export function createSqlDocuments(database: Kysely<Tables>, collection: string) {
@@ -25,12 +31,21 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       if (isChanged && entry) await insertAudit(transaction, [entry]);
       return isChanged;
     });
-  const readAll = (places: readonly Version[]) =>
+  /** The places of documents, sorted, without a look at the contents. */
+  const placesOf = (owner?: string) =>
     database
       .selectFrom('documents')
-      .select(['owner', 'name', 'content', 'updatedAt', 'version'])
-      .where((where) => where.or(places.map(({ owner, name }) => where.and({ collection, owner, name }))))
+      .select(['owner', 'name', 'updatedAt', 'version'])
+      .where(matching({ equal: { collection, owner } }))
+      .orderBy('owner')
+      .orderBy('name')
       .execute();
+  const at = (places: readonly Version[]) =>
+    database
+      .selectFrom('documents')
+      .where((where) => where.or(places.map(({ owner, name }) => where.and({ collection, owner, name }))))
+      .orderBy('owner')
+      .orderBy('name');
   return {
     async put(document: DocumentRecord, entry?: AuditRecord): Promise<void> {
       const { owner, name, ...changed } = toStored(document);
@@ -76,13 +91,7 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
      *   so is the answer if nothing has changed
      */
     async list(owner?: string, before: readonly DocumentRecord[] = []): Promise<readonly DocumentRecord[]> {
-      const places = await database
-        .selectFrom('documents')
-        .select(['owner', 'name', 'updatedAt', 'version'])
-        .where(matching({ equal: { collection, owner } }))
-        .orderBy('owner')
-        .orderBy('name')
-        .execute();
+      const places = await placesOf(owner);
       const known = new Map(before.map((document) => [keyOf(document), document]));
       const isKnown = (place: Version) => {
         const document = known.get(keyOf(place));
@@ -90,13 +99,13 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       };
       const changed = places.filter((place) => !isKnown(place));
       for (const place of changed) known.delete(keyOf(place));
-      for (let at = 0; at < changed.length; at += READ_AT_ONCE)
-        for (const { version, ...row } of await readAll(changed.slice(at, at + READ_AT_ONCE))) {
-          const document = toRecord<DocumentRecord>(row);
-          versionOf.set(document, nameOf({ ...row, version }));
-          known.set(keyOf(row), document);
-          await nextTurn();
-        }
+      const columns = ['owner', 'name', 'content', 'updatedAt', 'version'] as const;
+      for await (const row of readInTurns(changed, (some) => at(some).select(columns).execute())) {
+        const { version, ...stored } = row;
+        const document = toRecord<DocumentRecord>(stored);
+        versionOf.set(document, nameOf(row));
+        known.set(keyOf(row), document);
+      }
       const found = places.flatMap((place) => known.get(keyOf(place)) ?? []);
       const isSame = found.length === before.length && found.every((document, at) => document === before[at]);
       return isSame ? before : found;
@@ -104,13 +113,11 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
 
     /** All but the contents, sorted by name. */
     async summaries(owner: string): Promise<Omit<DocumentRecord, 'content'>[]> {
-      const rows = await database
-        .selectFrom('documents')
-        .select(['owner', 'name', 'summary', 'updatedAt'])
-        .where(matching({ equal: { collection, owner } }))
-        .orderBy('name')
-        .execute();
-      return rows.map((row) => toRecord<Omit<DocumentRecord, 'content'>>(row));
+      const columns = ['owner', 'name', 'summary', 'updatedAt'] as const;
+      const found: Omit<DocumentRecord, 'content'>[] = [];
+      for await (const row of readInTurns(await placesOf(owner), (some) => at(some).select(columns).execute()))
+        found.push(toRecord(row));
+      return found;
     },
 
     /** False when there was none. */

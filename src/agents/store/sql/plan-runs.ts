@@ -4,7 +4,7 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LeasedRun, ListedRunRecord, PlanRunQuery, PlanRunRecord } from '../store.js';
-import { matching, ROW_BYTES, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
+import { matching, ROW_BYTES, readInTurns, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
 
 export type PlanRuns = ReturnType<typeof createSqlPlanRuns>;
 
@@ -23,6 +23,15 @@ export function createSqlPlanRuns(database: Kysely<Tables>, waitForUser: WaitFor
       .execute();
     return changed.length === 1;
   }
+
+  const listed = (ids: readonly string[]) =>
+    database
+      .selectFrom('planRuns')
+      .select(['id', 'session', 'user', 'summary', 'state', 'createdAt', 'updatedAt', 'leaseUntil'])
+      .where('id', 'in', ids)
+      .orderBy('createdAt', 'desc')
+      .orderBy('id')
+      .execute();
 
   async function held(user: string, on = database): Promise<number> {
     const total = sql<number>`coalesce(sum("bytes"), 0)`.as('total');
@@ -70,15 +79,27 @@ export function createSqlPlanRuns(database: Kysely<Tables>, waitForUser: WaitFor
 
     /** Newest first. Arguments and results may be large, so neither plan nor steps are read. */
     async list({ state, user, session, since, limit }: PlanRunQuery): Promise<ListedRunRecord[]> {
-      const rows = await database
+      const found = await database
         .selectFrom('planRuns')
-        .select(['id', 'session', 'user', 'summary', 'state', 'createdAt', 'updatedAt', 'leaseUntil'])
+        .select('id')
         .where(matching({ equal: { state, user, session }, from: { createdAt: since } }))
         .orderBy('createdAt', 'desc')
         .orderBy('id')
         .limit(limit)
         .execute();
-      return rows.map((row) => toRecord<ListedRunRecord>(row));
+      const ids = found.map(({ id }) => id);
+      const runs: ListedRunRecord[] = [];
+      for await (const row of readInTurns(ids, listed)) runs.push(toRecord(row));
+      return runs;
+    },
+
+    /** Of a run that an earlier version of Winnow stored. */
+    async summarize(id: string, summary: unknown): Promise<void> {
+      await database
+        .updateTable('planRuns')
+        .set({ summary: toJson(summary) })
+        .where('id', '=', id)
+        .execute();
     },
 
     setStep: (run: LeasedRun, { id: step, state, at }: { id: string; state: unknown; at: string }): Promise<boolean> =>

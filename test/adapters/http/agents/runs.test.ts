@@ -90,6 +90,7 @@ describe('runs of plans', () => {
     expect(await list('', ANN)).toEqual([200, ['old']]);
     const { body } = await ask('GET /v1/runs', undefined, ANN);
     expect(body.runs).toMatchObject([{ goal: 'read', tools: ['file_read'] }]);
+    expect(await store.planRuns.list({ limit: 1 })).toMatchObject([{ summary: { goal: 'read' } }]);
   });
 
   it('have a total for each user: beyond it none begins or goes on, and older ones that are gone make room', async () => {
