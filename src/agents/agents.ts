@@ -242,7 +242,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       store: store.planRuns,
       kept: keptPlans,
       planner: replanner,
-      maxBytes: quotas.runBytes,
+      quotas,
       clock,
     }),
     telemetry: (query) => reportTelemetry(store.journal, query),

@@ -66,15 +66,15 @@ export function createDefinitions(parts: DefinitionsParts) {
   }
 
   /** Accepts all tools of a source seen for the first time: one without any accepted definition. */
-  async function listAccepted(): Promise<readonly DocumentRecord[]> {
-    const accepted = await store.list();
+  async function listAccepted(before: readonly DocumentRecord[]): Promise<readonly DocumentRecord[]> {
+    const accepted = await store.list(undefined, before);
     if (reviewNew) return accepted;
     const known = new Set(accepted.map(({ owner }) => owner));
     const first = base().tools.filter((tool) => !isVouchedFor(tool) && !known.has(sourceOf(tool)));
     for (const tool of first) await store.replace(toDocument(tool), undefined);
     for (const origin of new Set(first.map((tool) => tool.origin)))
       onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
-    return first.length === 0 ? accepted : store.list();
+    return first.length === 0 ? accepted : store.list(undefined, accepted);
   }
 
   return {

@@ -2,6 +2,7 @@
  * Plans that a user saves under a name, to run them again with other inputs. They are checked against the current tools
  * when saved, and identified by a hash. No secret is saved: what a tool's schema marks secret has to be an input.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { leavesOf } from '../core/catalog/schema/json.js';
@@ -18,7 +19,7 @@ import { instantSchema } from './contracts.js';
 import { hiddenTools } from './policy/decide.js';
 import type { Policy } from './policy/policy.js';
 import { createMasking, secretsAmong } from './runs/mask-secrets.js';
-import { type ParsedPlan, runnablePlanSchema } from './runs/plan-run.js';
+import { type ParsedPlan, planSummarySchema, runnablePlanSchema, summaryOf } from './runs/plan-run.js';
 import { orderSteps } from './runs/step-order.js';
 import type { Documents } from './store/sql/keyed-records.js';
 import type { DocumentRecord } from './store/store.js';
@@ -50,6 +51,11 @@ export const keptPlanSchema = z.object({
 });
 export type KeptPlan = z.output<typeof keptPlanSchema>;
 
+const summarySchema = planSummarySchema.extend({ hash: keptPlanSchema.shape.hash });
+/** Without the plan itself, which a list does not read. */
+export const listedPlanSchema = keptPlanSchema.omit({ plan: true }).extend(summarySchema.shape);
+export type ListedPlan = z.output<typeof listedPlanSchema>;
+
 interface KeptPlansParts {
   /** The tools of all users; a plan is checked against those that its user sees. */
   catalog: () => Catalog;
@@ -70,7 +76,7 @@ export interface KeptPlans {
   /** @throws WinnowError `not_found` */
   get(user: string, name: string): Promise<KeptPlan>;
   /** Sorted by name. */
-  list(user: string): Promise<KeptPlan[]>;
+  list(user: string): Promise<ListedPlan[]>;
   /** @throws WinnowError `not_found` */
   remove(user: string, name: string): Promise<void>;
 }
@@ -89,15 +95,16 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
       const hidden = new Set(policy ? hiddenTools(policy(), tools, { user, roles: [...roles] }) : []);
       checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
       const before = await store.get(user, name);
-      const others = before ? [] : await store.list(user);
+      const others = before ? [] : await store.summaries(user);
       if (others.length >= MAX_PLANS)
         throw unusable([`name: you keep ${others.length} plans, and more are not kept; remove one first`]);
       const updatedAt = clock().toISOString();
       const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
+      const summary = { ...summaryOf(plan), hash: kept.hash };
       const isCurrent = replaces === (before && parseKept(before).hash);
       const reason = `${name} ${kept.hash}`;
       const entry = { event: 'plan_kept', outcome: 'allowed', user, reason, at: updatedAt } as const;
-      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, updatedAt }, before, entry)))
+      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, summary, updatedAt }, before, entry)))
         throw conflict(name, before !== undefined);
       return kept;
     },
@@ -108,7 +115,14 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
       return parseKept(found);
     },
 
-    list: async (user) => (await store.list(user)).map(parseKept),
+    async list(user) {
+      const listed: ListedPlan[] = [];
+      for (const { name, updatedAt, summary } of await store.summaries(user)) {
+        const known = summarySchema.safeParse(summary).data ?? (await summarize(user, name));
+        if (known) listed.push({ name, updatedAt, ...known });
+      }
+      return listed;
+    },
 
     async remove(user, name) {
       const entry = {
@@ -121,6 +135,17 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
       if (!(await store.remove(user, name, entry))) throw unknown(name);
     },
   };
+
+  /** Once, of a plan that an earlier version of Winnow stored. */
+  async function summarize(user: string, name: string) {
+    const found = await store.get(user, name);
+    if (!found) return undefined;
+    const { plan, hash } = parseKept(found);
+    const summary = { ...summaryOf(plan), hash };
+    await store.replace({ ...found, summary }, found);
+    await nextTurn();
+    return summary;
+  }
 }
 
 function parseKept({ name, content, updatedAt }: DocumentRecord): KeptPlan {

@@ -65,7 +65,12 @@ export type KeptRules = ReturnType<typeof createKeptRules>;
 
 export function createKeptRules(parts: KeptRulesParts) {
   const { base, store, onIssue, clock = () => new Date() } = parts;
-  const merged = createMergedDocuments({ base, list: () => store.list(OWNER), merge: mergeRules, onIssue });
+  const merged = createMergedDocuments({
+    base,
+    list: (before) => store.list(OWNER, before),
+    merge: mergeRules,
+    onIssue,
+  });
 
   return {
     /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */

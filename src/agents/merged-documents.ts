@@ -1,7 +1,6 @@
 /**
  * Documents of the store, merged with a catalogue. `refresh` picks up changes by other processes.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
 import type { DocumentRecord } from './store/store.js';
@@ -13,7 +12,8 @@ interface WithIssues {
 interface MergedDocumentsParts<Merged extends WithIssues> {
   /** Called each time, so it may be reloaded. */
   base: () => Catalog;
-  list: () => Promise<readonly DocumentRecord[]>;
+  /** @param before the last answer, which comes back where nothing has changed; see `Documents` */
+  list: (before: readonly DocumentRecord[]) => Promise<readonly DocumentRecord[]>;
   merge: (catalog: Catalog, documents: readonly DocumentRecord[]) => Merged;
   /** Called once for each issue of the merged result. Default: not reported. */
   onIssue?: ((issue: EntryIssue) => void) | undefined;
@@ -39,15 +39,18 @@ export function createMergedDocuments<Merged extends WithIssues>(parts: MergedDo
     /** State of the last `refresh`; the same object while documents and catalogue are unchanged. */
     current,
 
+    /** Those of the last `refresh`. */
+    documents: () => documents,
+
     /** @throws WinnowError `store_failed` */
     async refresh(): Promise<void> {
       readings.begun += 1;
       const reading = readings.begun;
-      const fresh = await list();
+      const fresh = await list(documents);
       // An older, slower read must not undo a newer one.
       if (reading < readings.taken) return;
       readings.taken = reading;
-      if (!isDeepStrictEqual(fresh, documents)) documents = fresh;
+      documents = fresh;
       // Reports issues now rather than with the next request.
       current();
     },

@@ -9,6 +9,7 @@ import { keepUnchanged } from '../core/catalog/load.js';
 import { OWN_PREFIX, parseReading } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
+import { oncePer } from '../core/kept.js';
 import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
 import type { Documents } from './store/sql/keyed-records.js';
@@ -66,7 +67,12 @@ export interface PrivateTools {
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   const { base, store, onIssue, clock = () => new Date() } = parts;
   const { maxBytes = parseQuotas().privateToolBytes } = parts;
-  const merged = createMergedDocuments({ base, list: () => store.list(), merge: mergeWithLast(), onIssue });
+  const merged = createMergedDocuments({
+    base,
+    list: (before) => store.list(undefined, before),
+    merge: mergeWithLast(),
+    onIssue,
+  });
   const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
 
   return {
@@ -79,12 +85,13 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
       if (ofCatalog(user).some((one) => one.name === tool.name)) {
         throw unusable(`name: the catalogue itself holds a tool "${tool.name}" of yours; choose another name`);
       }
-      const own = await store.list(user);
+      await merged.refresh();
+      const own = merged.documents().filter(({ owner }) => owner === user);
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
         throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
-      const kept = [...own.filter((one) => one.name !== name).map(({ content }) => content), entry];
-      const bytes = Buffer.byteLength(JSON.stringify(kept));
+      const others = own.filter((one) => one.name !== name);
+      const bytes = others.reduce((sum, one) => sum + bytesOf(one), Buffer.byteLength(JSON.stringify(entry)));
       if (bytes > maxBytes)
         throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
       const at = clock().toISOString();
@@ -112,11 +119,13 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   };
 }
 
+const bytesOf = oncePer(({ content }: DocumentRecord) => Buffer.byteLength(JSON.stringify(content)));
+
 /** Unchanged tools stay the same objects. Without any change so does the catalogue, and the index stays valid. */
 function mergeWithLast() {
   let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
   return (base: Catalog, documents: readonly DocumentRecord[]) => {
-    const parsed = documents.map(({ owner, content }) => parsePrivateTool(owner, content));
+    const parsed = documents.map(parseStored);
     const usable = parsed.flatMap((one) => (one.ok ? [one.tool] : []));
     const { tools } = keepUnchanged(usable, last?.tools ?? []);
     const { added, clashing } = besides(base, tools);
@@ -157,6 +166,8 @@ function isOf({ scope }: Tool, user: string): boolean {
 
 /** Issues of a usable tool name its parts without effect. */
 type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool } | { ok: false });
+
+const parseStored = oncePer(({ owner, content }: DocumentRecord) => parsePrivateTool(owner, content));
 
 /** Uses the reader of catalogue files, so the same checks apply. */
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {

@@ -17,6 +17,9 @@ export const quotasSchema = z.strictObject({
   privateToolBytes: most(4_194_304).describe("All of a user's own tools together, as JSON."),
   answerBytes: most(67_108_864).describe('Answers that are kept for requests with an Idempotency-Key, as JSON.'),
   runBytes: most(16_777_216).describe('Arguments and results that one run of a plan keeps, as JSON.'),
+  allRunBytes: most(268_435_456).describe(
+    'What all runs of plans of a user take in the store; a new one, or one that is resumed, needs room.',
+  ),
   modelTokens: z
     .strictObject({
       tokens: z.int().min(1).describe('Input and output tokens, as the model server reports them. Default: none.'),

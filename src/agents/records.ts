@@ -187,8 +187,16 @@ export const auditQuerySchema = pageSchema.extend({
   outcome: z.enum(AUDIT_OUTCOMES).optional(),
 });
 export type AuditQuery = z.input<typeof auditQuerySchema>;
-export const approvalQuerySchema = pageSchema.extend({ state: z.enum(APPROVAL_STATES).optional() });
+export const approvalQuerySchema = pageSchema.extend({
+  state: z.enum(APPROVAL_STATES).optional(),
+  after: z.string().min(1).max(128).optional().describe('`next` of the page before: goes on behind it.'),
+});
 export type ApprovalQuery = z.input<typeof approvalQuerySchema>;
+export const approvalPageSchema = z.object({
+  approvals: z.array(approvalSchema).describe('Newest first.'),
+  next: z.string().optional().describe('There are more: ask for those `after` it. A page also ends after 4 MiB.'),
+});
+export type ApprovalPage = z.output<typeof approvalPageSchema>;
 
 const telemetryCommon = {
   at: instantSchema,

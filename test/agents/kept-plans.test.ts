@@ -7,6 +7,7 @@ import type { RunnablePlan } from '../../src/agents/runs/plan-run.js';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createTool } from '../support/create-tool.js';
+import { watchWork } from '../support/watch-work.js';
 import { auditIn } from './store/records.js';
 
 const text = { type: 'string' };
@@ -72,7 +73,9 @@ describe('a kept plan', () => {
     const kept = await keep(PLAN);
     expect(kept).toMatchObject({ name: 'morning', updatedAt: '2026-11-25T10:00:00.000Z' });
     expect(await plans.get('ann', 'morning')).toEqual(kept);
-    expect(await plans.list('ann')).toEqual([kept]);
+    const { plan: _, ...listed } = kept;
+    const tools = ['list_rooms', 'close_room', 'send_mail'];
+    expect(await plans.list('ann')).toEqual([{ ...listed, goal: PLAN.goal, tools }]);
     expect((await keep(PLAN, { name: 'again' })).hash).toBe(kept.hash);
     expect((await keep({ ...PLAN, goal: 'other' }, { name: 'other' })).hash).not.toBe(kept.hash);
     for (const stranger of ['bob', '']) {
@@ -90,6 +93,23 @@ describe('a kept plan', () => {
       { event: 'plan_removed' },
     ]);
     expect(audit.at(-1)).toEqual({ event: 'plan_removed', outcome: 'allowed', user: 'ann', reason: 'morning' });
+  });
+
+  it('is listed without the plan, by a goal and names that are short, also if an earlier Winnow kept it', async () => {
+    const { plans, keep, store } = await open();
+    const inputs = { text: { value: 'x'.repeat(200_000) } };
+    const steps = Array.from({ length: 60 }, (_, at) => ({ id: `s${at + 1}`, tool: 'list_rooms', arguments: {} }));
+    const { plan, ...kept } = await keep({ goal: 'g'.repeat(50_000), inputs, steps });
+    await keep(plan, { name: 'other' });
+    await keep(plan, { name: 'third' });
+    const { result, parsed } = await watchWork(() => plans.list('ann'));
+    const listed = { ...kept, goal: `${'g'.repeat(500)}…`, tools: Array(50).fill('list_rooms') };
+    expect(result).toEqual([listed, { ...listed, name: 'other' }, { ...listed, name: 'third' }]);
+    expect(parsed).toBeLessThan(10_000);
+    await store.plans.put({ owner: 'ann', name: 'morning', content: plan, updatedAt: kept.updatedAt });
+    expect((await plans.list('ann'))[0]).toEqual(listed);
+    expect((await store.plans.summaries('ann'))[0]).toHaveProperty('summary');
+    expect(await plans.get('ann', 'morning')).toEqual({ ...kept, plan });
   });
 
   it('is changed only by who has read it as it is', async () => {

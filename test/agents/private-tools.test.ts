@@ -5,6 +5,7 @@ import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import type { EntryIssue } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
+import { watchWork } from '../support/watch-work.js';
 
 const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
@@ -121,6 +122,21 @@ describe('private tools', () => {
     await store.put({ owner: 'bob', name: 'poem', content: skill('poem'), updatedAt: '2026-01-01T00:00:00.000Z' });
     await tools.refresh();
     expect(tools.catalog()).toBe(catalog);
+  });
+
+  it('are parsed once: neither a look at the store nor a further tool reads what has not changed', async () => {
+    const { tools, other } = await together();
+    for (const name of ['a', 'b', 'c'])
+      await tools.add('ann', { ...skill(name), metadata: { text: 'x'.repeat(100_000) } });
+    await other.refresh();
+    const { parsed } = await watchWork(async () => {
+      await other.refresh();
+      await tools.add('bob', skill('poem'));
+      await tools.add('ann', skill('letter'));
+      await other.refresh();
+    });
+    expect(namesFor(other.catalog(), 'ann')).toEqual(['read', 'my__a', 'my__b', 'my__c', 'my__letter']);
+    expect(parsed).toBeLessThan(10_000);
   });
 
   it("can't be removed by another, who learns nothing of them", async () => {

@@ -20,7 +20,7 @@ async function remaining(retention: Parameters<typeof parseRetention>[0], days: 
   return {
     audit: (await store.journal.audit({ limit })).filter((entry) => entry.at === at).length,
     telemetry: (await store.journal.telemetry({ limit })).filter((event) => event.at === at).length,
-    approvals: (await store.approvals.list({ limit })).length,
+    approvals: (await store.approvals.ids({ limit })).length,
     runs: (await store.planRuns.list({ limit })).length,
     answers: (await store.answers.claim(answer, 9_999)) === 'taken' ? 0 : 1,
   };

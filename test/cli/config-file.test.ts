@@ -190,7 +190,7 @@ describe('the JSON Schema of the file', () => {
     expect(all).toContain('options.maxTools = 8  integer\n    Most tools that selection passes to planning');
     expect(all).toContain('sourceTimeoutMs  integer\n    For one URL, ');
     const some = await textOf(['config', 'keys', 'quotas.']);
-    expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(9);
+    expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(10);
     expect(some).not.toContain('sandbox');
     expect(await textOf(['config', 'keys', 'zzz'])).toBe('no key has "zzz"\n');
   });

@@ -11,10 +11,10 @@ export function holdFirstList(store: Documents): { held: Documents; release: () 
     release,
     held: {
       ...store,
-      async list(owner) {
+      async list(owner, before) {
         const waits = isFirst;
         isFirst = false;
-        const documents = await store.list(owner);
+        const documents = await store.list(owner, before);
         if (waits) await released;
         return documents;
       },

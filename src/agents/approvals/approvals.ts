@@ -5,18 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { differencesOf, sourcesAfterEdit } from '../argument-sources.js';
+import { sourcesAfterEdit } from '../argument-sources.js';
 import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
 import {
   type Approval,
   type ApprovalOutput,
+  type ApprovalPage,
   type ApprovalQuery,
   type ApprovedPlan,
   type AuditEntry,
-  approvalQuerySchema,
-  approvalSchema,
   approvedPlanSchema,
   type BareEntry,
   type GrantInput,
@@ -27,6 +26,7 @@ import {
 import type { Approvals as StoredApprovals } from '../store/sql/approvals.js';
 import type { ApprovalRecord, AuditRecord, GrantedArguments } from '../store/store.js';
 import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
+import { createApprovalLists } from './list-approvals.js';
 import {
   type CallRefused,
   closed,
@@ -86,6 +86,7 @@ export type Approvals = ReturnType<typeof createApprovals>;
 
 export function createApprovals({ store, policy, clock, quotas, toAudit, edit }: ApprovalParts) {
   const now = () => clock().toISOString();
+  const { review, page, list } = createApprovalLists(store);
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
   return {
@@ -155,27 +156,18 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     /** Newest first; expired ones are marked so. @throws WinnowError `invalid_request` */
     async list(query: ApprovalQuery = {}): Promise<Approval[]> {
       await sweep();
-      return Promise.all((await store.list(parseInput(approvalQuerySchema, query))).map(review));
+      return list(query);
+    },
+
+    /** As `list`, but ends early where the approvals are large; `next` says where to go on. */
+    async page(query: ApprovalQuery = {}): Promise<ApprovalPage> {
+      await sweep();
+      return page(query);
     },
 
     /** Marks expired approvals. */
     sweep,
   };
-
-  /** An approval in the form for review. */
-  async function review({ runs, plan: kept, ...approval }: ApprovalRecord): Promise<Approval> {
-    // A plan is not compared: its steps are shown whole.
-    const isCompared = approval.state === 'pending' && kept === undefined;
-    const last = isCompared ? await store.lastGranted(approval) : undefined;
-    const plan = approvedPlanSchema.safeParse(kept).data;
-    const known = approvalSchema.shape.runs.safeParse(runs).data;
-    return {
-      ...approval,
-      ...(known ? { runs: known } : {}),
-      ...(plan ? { plan } : {}),
-      ...(last ? { last: compare(last, approval) } : {}),
-    };
-  }
 
   async function sweep(): Promise<void> {
     await store.expire(now(), (approval) => toAudit(approvalEntry(approval, 'approval_expired', 'denied')));
@@ -284,14 +276,4 @@ export function approvalEntry(
   outcome: AuditEntry['outcome'],
 ): BareEntry {
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
-}
-
-/** Differences from the tool's last approved call, for the approver. */
-function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
-  return {
-    approval: last.id,
-    decidedBy: String(last.decidedBy),
-    decidedAt: String(last.decidedAt),
-    differences: differencesOf((last.granted ?? last).arguments, now.arguments),
-  };
 }

@@ -37,7 +37,7 @@ export interface AskedPlan {
 interface PlanApprovalParts {
   situationOf: ReadSituation;
   gate: Pick<CallGate, 'look'>;
-  approvals: Pick<Approvals, 'pass' | 'ask'>;
+  approvals: Pick<Approvals, 'pass' | 'ask' | 'giveBack'>;
   digest: () => Promise<Digest>;
   ledger: Pick<Ledger, 'writeAsking'>;
 }
@@ -92,6 +92,9 @@ export function createPlanApprovals(parts: PlanApprovalParts) {
         : shown.refused.result;
       if (!passed.ok) throw new WinnowError('conflict', `approval: ${passed.code}: ${passed.reason} ${passed.next}`);
     },
+
+    /** Undoes a use whose run has not begun. */
+    giveBack: approvals.giveBack,
   };
 
   /** All steps, or the refusal of the first that could not run. */

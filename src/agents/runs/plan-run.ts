@@ -1,6 +1,7 @@
 /** A run of a plan as data: for the store, events and the caller. */
 import { z } from 'zod';
 import { isContainer } from '../../core/catalog/schema/json.js';
+import { cutText } from '../../core/planning/issues.js';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
 import { contentSchema, progressSchema, refusalSchema } from '../contracts.js';
 import { findArgumentProblem } from '../sandbox/prepare-arguments.js';
@@ -72,6 +73,22 @@ export const runnablePlanSchema = z
 export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;
 export type ParsedStep = ParsedPlan['steps'][number];
+
+const MOST_OF_GOAL = 500;
+const MOST_TOOLS = 50;
+const MOST_OF_TOOL = 100;
+
+/** What lists show of a plan: small, whatever the plan holds, since it is kept beside it and read in its place. */
+export const planSummarySchema = z.object({
+  goal: z.string().describe(`At most ${MOST_OF_GOAL} characters of it.`),
+  tools: z.array(z.string()).describe(`Tools of its first ${MOST_TOOLS} steps, in their order.`),
+});
+export type PlanSummary = z.output<typeof planSummarySchema>;
+
+export function summaryOf({ goal, steps }: ParsedPlan): PlanSummary {
+  const tools = steps.slice(0, MOST_TOOLS).map(({ tool }) => cutText(tool, MOST_OF_TOOL));
+  return { goal: cutText(goal, MOST_OF_GOAL), tools };
+}
 
 const STEP_STATUSES = [
   'pending',

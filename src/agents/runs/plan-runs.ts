@@ -12,6 +12,7 @@ import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
 import type { Policy } from '../policy/policy.js';
+import type { Quotas } from '../quotas.js';
 import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -21,7 +22,7 @@ import type { AskedPlan } from './plan-approvals.js';
 import { type ParsedPlan, type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
-import { type ListedRun, type RunQuery, type ShownRun, toListed, toShown } from './run-view.js';
+import { type ListedRun, listRuns, type RunQuery, type ShownRun, toShown } from './run-view.js';
 import { createGatedRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z
@@ -99,8 +100,8 @@ interface PlanRunParts {
   policy: () => Policy;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
-  /** Total size of the arguments and results that one run keeps, in bytes. */
-  maxBytes?: number | undefined;
+  /** What one run, and what all runs of a user keep, in bytes. */
+  quotas?: Partial<Pick<Quotas, 'runBytes' | 'allRunBytes'>> | undefined;
   /** Of stored times. Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -115,7 +116,8 @@ export type PlanRuns = ReturnType<typeof createPlanRuns>;
 
 /** Each method throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
 export function createPlanRuns(parts: PlanRunParts) {
-  const { router, sandbox, catalog, policy, store, planner, kept, maxBytes, clock } = parts;
+  const { router, sandbox, catalog, policy, store, planner, kept, clock } = parts;
+  const { runBytes: maxBytes, allRunBytes: maxAllBytes } = parts.quotas ?? {};
   const running = new Map<string, Running>();
 
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
@@ -126,7 +128,7 @@ export function createPlanRuns(parts: PlanRunParts) {
       return tool !== undefined && sandbox.isRepeatable(tool, highestRisk(policy(), tool));
     };
     const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, secretsOf, maxBytes, store, user, session, signal, onEvent, clock };
+    return { run, isRepeatable, secretsOf, maxBytes, maxAllBytes, store, user, session, signal, onEvent, clock };
   }
 
   return {
@@ -149,9 +151,14 @@ export function createPlanRuns(parts: PlanRunParts) {
       if (approval !== undefined && 'hash' in found && !dryRun)
         await router.planApprovals.use(id, { ...found, plan }, approval, ask);
       const runId = randomUUID();
-      return stoppable(runId, ask, (signal) =>
+      const begun = stoppable(runId, ask, (signal) =>
         runPlan(plan, { ...optionsFor(session, ask), signal, runId, approval, dryRun, retry: { retries }, replan }),
       );
+      return begun.catch(async (error) => {
+        // Nothing has run.
+        if (approval !== undefined && error.code === 'quota_exceeded') await router.planApprovals.giveBack(approval);
+        throw error;
+      });
     },
 
     /** Continues a run that waited for an approval, was cancelled or broke off. */
@@ -195,10 +202,7 @@ export function createPlanRuns(parts: PlanRunParts) {
     get: show,
 
     /** Newest first. */
-    async list(query: RunQuery): Promise<ListedRun[]> {
-      const at = new Date().toISOString();
-      return (await store.list(query)).map((record) => toListed(record, at));
-    },
+    list: (query: RunQuery): Promise<ListedRun[]> => listRuns(store, query, new Date().toISOString()),
   };
 
   async function show(id: string): Promise<ShownRun | undefined> {

@@ -9,6 +9,7 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { callListener } from '../../core/trace.js';
 import { instantSchema } from '../contracts.js';
+import { overQuota } from '../quotas.js';
 import type { PlanRunRecord } from '../store/store.js';
 import { fillIn, type GivenAgain } from './fill-in.js';
 import { createMasking, type SecretsOf } from './mask-secrets.js';
@@ -21,6 +22,7 @@ import {
   type StepState,
   stepOf,
   stepStateSchema,
+  summaryOf,
 } from './plan-run.js';
 import { scopeOf } from './resolve-arguments.js';
 import { type Lease, type LeaseOptions, takeLease } from './run-lease.js';
@@ -38,6 +40,8 @@ export interface RecordOptions extends LeaseOptions {
    * and further arguments fail their step. Default: 16 MiB.
    */
   maxBytes?: number | undefined;
+  /** Limit of what all runs of the user take in the store, in bytes. Default: no limit. */
+  maxAllBytes?: number | undefined;
   /** For stored times; leases always use the system clock. Default: the system clock. */
   clock?: (() => Date) | undefined;
 }
@@ -73,22 +77,33 @@ interface Start {
 type Masking = ReturnType<typeof createMasking>;
 type Generation = Pick<z.infer<typeof storedPlanSchema>, 'plan' | 'generation' | 'earlier' | 'approval'>;
 
-/** Creates a run, stored from the start. */
+/** Creates a run, stored from the start. @throws WinnowError `quota_exceeded` where its user's runs have no room left */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session, approval, secretsOf = unknown, clock = machineClock } = options;
+  const { store, user, session, approval, secretsOf = unknown, maxAllBytes, clock = machineClock } = options;
   const at = clock().toISOString();
   const masking = createMasking(secretsOf);
-  const plan = { plan: masking.plan(run.plan), generation: 0, earlier: run.earlier, notes: run.notes, approval };
-  await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
+  const hidden = masking.plan(run.plan);
+  const plan = { plan: hidden, generation: 0, earlier: run.earlier, notes: run.notes, approval };
+  const record = { id: run.id, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session };
+  const isKept = await store?.create({ ...record, plan, summary: summaryOf(hidden) }, maxAllBytes);
+  if (isKept === false) throw overAll(maxAllBytes);
   return startRecord({ run, generation: 0, approval, masking }, options);
 }
 
-/** @throws WinnowError `not_found`; `conflict` while another process runs it */
+/** @throws WinnowError `not_found`; `conflict` while another process runs it; `quota_exceeded` as `createRecord` */
 export async function loadRecord(id: string, options: RecordOptions): Promise<RunRecord> {
-  const found = await options.store?.get(id);
+  const { store, user, maxAllBytes = Number.POSITIVE_INFINITY } = options;
+  const found = await store?.get(id);
   // To another user the run must look missing.
-  if (!found || found.user !== options.user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
+  if (!found || found.user !== user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
+  // It may grow, too.
+  if (user !== undefined && ((await store?.bytesOf(user)) ?? 0) > maxAllBytes) throw overAll(maxAllBytes);
   return startRecord(toStart(found), options, true);
+}
+
+function overAll(limit = 0): WinnowError {
+  const next = 'Wait until older runs are gone (retention.runs), or ask the operator for a higher limit.';
+  return overQuota('allRunBytes', limit, { next });
 }
 
 type StoredRun = z.output<typeof storedPlanSchema> & { readonly steps: Record<string, KeptStep> };
@@ -134,17 +149,16 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
     const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
     return masking.state(state, tool, each !== undefined && id === state.id);
   };
-  /** Contents of the plan column. */
-  const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => ({
-    plan: masking.plan(next),
-    generation,
-    earlier: before && {
+  /** Contents of the columns of the plan. */
+  const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => {
+    const plan = masking.plan(next);
+    const earlier = before && {
       plan: masking.plan(before.plan),
       steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
-    },
-    notes: masking.value(notes, ''),
-    approval,
-  });
+    };
+    const stored = { plan, generation, earlier, notes: masking.value(notes, ''), approval };
+    return { plan: stored, summary: summaryOf(plan) };
+  };
   let turn: Promise<void> = Promise.resolve();
   /** One change in each turn of the event loop. SQLite answers at once: a loop would let no other request in between. */
   function ownTurn(): Promise<void> {
@@ -199,7 +213,7 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
       emit({ type: 'step', run: id, step });
     },
     async setState(next: RunState): Promise<void> {
-      const noted = notes.length > notesKept ? { plan: toStored({ plan, generation, earlier, approval }) } : {};
+      const noted = notes.length > notesKept ? toStored({ plan, generation, earlier, approval }) : {};
       notesKept = notes.length;
       await lease.write((runs, own) => runs.setState(own, { state: next, ...noted, at: now() }));
       state = next;
@@ -209,7 +223,7 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
     async replace(next: ParsedPlan): Promise<void> {
       const before = { plan, steps: Object.fromEntries(states) };
       const stored = toStored({ plan: next, generation: generation + 1, earlier: before });
-      await lease.write((runs, own) => runs.setState(own, { state: 'running', plan: stored, at: now() }));
+      await lease.write((runs, own) => runs.setState(own, { state: 'running', ...stored, at: now() }));
       generation += 1;
       approval = undefined;
       earlier = before;

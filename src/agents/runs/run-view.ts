@@ -1,10 +1,12 @@
 /** Views of stored runs, without secrets: their owner, their state and what they wait for. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { instantSchema } from '../contracts.js';
 import { pageSchema } from '../records.js';
-import type { PlanRunRecord } from '../store/store.js';
+import type { PlanRuns } from '../store/sql/plan-runs.js';
+import type { ListedRunRecord, PlanRunRecord } from '../store/store.js';
 import { planDifferences } from './plan-differences.js';
-import { planRunSchema, RUN_STATES } from './plan-run.js';
+import { type PlanSummary, planRunSchema, planSummarySchema, RUN_STATES, summaryOf } from './plan-run.js';
 import { keptStepSchema, parseStored } from './run-record.js';
 
 /** States of stored runs; dry runs are not stored. */
@@ -28,11 +30,7 @@ const commonShape = {
   isInterrupted: z.boolean().describe('Its state is `running`, but no process runs it any more: resume it.'),
 };
 
-export const listedRunSchema = z.object({
-  ...commonShape,
-  goal: z.string(),
-  tools: z.array(z.string()).describe('Tools of its steps, in their order.'),
-});
+export const listedRunSchema = z.object({ ...commonShape, ...planSummarySchema.shape });
 export type ListedRun = z.output<typeof listedRunSchema>;
 
 export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
@@ -50,10 +48,23 @@ export const shownRunSchema = planRunSchema.omit({ notes: true }).extend({
 });
 export type ShownRun = z.output<typeof shownRunSchema>;
 
-/** @param at now, by the system clock */
-export function toListed({ plan: stored, ...record }: Omit<PlanRunRecord, 'steps'>, at: string): ListedRun {
-  const { plan } = parseStored({ plan: stored, steps: {} });
-  return listedRunSchema.parse({ ...commonOf(record, at), goal: plan.goal, tools: plan.steps.map(({ tool }) => tool) });
+/** Newest first. @param at now, by the system clock */
+export async function listRuns(store: PlanRuns, query: RunQuery, at: string): Promise<ListedRun[]> {
+  const listed: ListedRun[] = [];
+  for (const record of await store.list(query))
+    listed.push(listedRunSchema.parse({ ...commonOf(record, at), ...(await summaryFor(record, store)) }));
+  return listed;
+}
+
+/** Read once from the plan itself where an earlier version of Winnow stored the run. */
+async function summaryFor({ id, summary }: ListedRunRecord, store: PlanRuns): Promise<PlanSummary> {
+  if (summary !== undefined) return planSummarySchema.parse(summary);
+  const run = await store.get(id);
+  if (!run) return { goal: '', tools: [] };
+  const read = summaryOf(parseStored({ ...run, steps: {} }).plan);
+  await store.summarize(id, read);
+  await nextTurn();
+  return read;
 }
 
 /** @param at now, by the system clock */
@@ -66,7 +77,7 @@ export function toShown({ plan: stored, steps: states, ...record }: PlanRunRecor
   return shownRunSchema.parse({ ...commonOf(record, at), plan, steps, earlier, approval, waitsFor, added });
 }
 
-function commonOf({ leaseUntil, ...record }: Omit<PlanRunRecord, 'plan' | 'steps'>, at: string) {
+function commonOf({ leaseUntil, summary: _, ...record }: ListedRunRecord, at: string) {
   const isHeld = leaseUntil !== undefined && leaseUntil > at;
   return { ...record, isInterrupted: record.state === 'running' && !isHeld };
 }

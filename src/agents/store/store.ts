@@ -46,6 +46,8 @@ export interface GrantedArguments {
 }
 
 export interface ApprovalQuery extends Texts<'session' | 'user' | 'tool' | 'since'> {
+  /** Goes on behind the approval of this id. */
+  after?: string | undefined;
   state?: ApprovalState | undefined;
   limit: number;
 }
@@ -101,6 +103,8 @@ export interface PlanRunRecord {
   readonly session?: string | undefined;
   readonly user?: string | undefined;
   readonly plan: unknown;
+  /** What lists show of the plan, which they do not read. Absent in rows of an earlier version of Winnow. */
+  readonly summary?: unknown;
   readonly state: string;
   /** Step id -> its state. */
   readonly steps: Readonly<Record<string, unknown>>;
@@ -109,6 +113,8 @@ export interface PlanRunRecord {
   /** End of the lease of the process that runs it; absent: none ever had one. */
   readonly leaseUntil?: string | undefined;
 }
+
+export type ListedRunRecord = Omit<PlanRunRecord, 'plan' | 'steps'>;
 
 /** A run, for the process that leases it. */
 export interface LeasedRun {
@@ -135,6 +141,8 @@ export interface DocumentRecord {
   readonly owner: string;
   readonly name: string;
   readonly content: unknown;
+  /** What lists show of the content, which they do not read. Written with it; read by `summaries` alone. */
+  readonly summary?: unknown;
   readonly updatedAt: string;
 }
 

@@ -1,4 +1,5 @@
 /** Rates of how well discovery works, by tool, user, project or time. Nothing is sampled. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { GATE_CODES, momentSchema } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
@@ -135,7 +136,7 @@ export interface EventStore {
   telemetry(query: TelemetryQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
 }
 
-const PAGE = 1_000;
+const PAGE = 250;
 
 /** Skips events of an older form, which can no longer be parsed. */
 export async function* readEvents(
@@ -151,6 +152,8 @@ export async function* readEvents(
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
     after = last.place;
+    // SQLite answers at once: without this, no other request would come in between.
+    await nextTurn();
   }
 }
 

@@ -21,7 +21,7 @@ export function createIssues() {
     /** @param write is called only while there is room for its line */
     add(write: () => string): void {
       if (lines.length === MOST_LINES) more += 1;
-      else lines.push(cut(write(), MOST_CHARACTERS));
+      else lines.push(cutText(write(), MOST_CHARACTERS));
     },
     addEach<Item>(items: Iterable<Item>, write: (item: Item) => string): void {
       for (const item of items) this.add(() => write(item));
@@ -39,7 +39,7 @@ export function refuse(found: Issues): void {
 
 /** A name or reference of a plan or result, for a line. */
 export function showName(name: string): string {
-  return cut(name, MOST_CHARACTERS_OF_NAME);
+  return cutText(name, MOST_CHARACTERS_OF_NAME);
 }
 
 export function showNames(path: readonly (string | number)[]): (string | number)[] {
@@ -52,6 +52,6 @@ export function listNames(names: readonly string[], most: number): string {
   return `${names.slice(0, most).map(showName).join(', ')}${more}`;
 }
 
-function cut(text: string, most: number): string {
+export function cutText(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

@@ -1,6 +1,7 @@
 /** An approval that is asked for before the call: what it is bound to, and every way to get more out of it. */
 import { describe, expect, it } from 'vitest';
 import type { RequestApprovalInput } from '../../../src/agents/records.js';
+import { watchWork } from '../../support/watch-work.js';
 import { setUp } from '../setup.js';
 
 const DEPLOY = { tool: 'deploy', arguments: { to: 'test', dry: false } };
@@ -25,6 +26,32 @@ async function open(options: Parameters<typeof setUp>[0] = {}) {
   const enable = (session = id) => router.enable(session, { names: ['deploy'], ttl_turns: 20 });
   return { ...setup, id, ask, idOf, call, enable };
 }
+
+describe('approvals that are large', () => {
+  it('come in pages of bytes, one in a turn, each once, and all of them in a list', async () => {
+    const { router, ask, setPolicy } = await open();
+    setPolicy({ approvals: { ttlMs: 3_600_000 } });
+    const to = 'x'.repeat(60_000);
+    for (let place = 0; place < 100; place++) await ask({ arguments: { to: `${to}${place}`, dry: false } });
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    for (let after: string | undefined; ; ) {
+      const asked = after;
+      const { result: page, turns } = await watchWork(() => router.approvals.page({ after: asked }));
+      expect(turns).toBeGreaterThanOrEqual(page.approvals.length);
+      sizes.push(page.approvals.length);
+      seen.push(...page.approvals.map(({ id }) => id));
+      after = page.next;
+      if (after === undefined) break;
+    }
+    expect(sizes).toEqual([70, 30]);
+    expect((await router.approvals.list()).map(({ id }) => id)).toEqual(seen);
+    expect(new Set(seen).size).toBe(100);
+    const { approvals, next } = await router.approvals.page({ limit: 3, after: seen[60] });
+    expect([approvals.map(({ id }) => id), next]).toEqual([seen.slice(61, 64), seen[63]]);
+    expect(await router.approvals.page({ limit: 3, after: seen[96] })).not.toHaveProperty('next');
+  });
+});
 
 describe('asking ahead', () => {
   it('makes a question before the tool is enabled, and once granted the call runs', async () => {

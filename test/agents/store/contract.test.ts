@@ -18,11 +18,19 @@ it('a store of the first version is read, and keeps from then on what came later
   const before = await openStore({ file });
   await before.approvals.request(approval('old'));
   await before.journal.append({ audit: [{ at: at(0), event: 'call', outcome: 'allowed' }] });
+  const run = { id: 'run', user: 'ann', state: 'done', createdAt: at(0), updatedAt: at(0) };
+  await before.planRuns.create({ ...run, plan: { goal: 'é' }, steps: { s1: 'é', s2: 1 } });
+  const bytes = await before.planRuns.bytesOf('ann');
+  await before.plans.put({ owner: 'ann', name: 'p', content: 1, updatedAt: at(0) });
   await before.close();
   const { default: Database } = await import('libsql');
   const database = new Database(file);
   for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
-  database.exec('drop index approvals_granted');
+  const indexes = ['approvals_granted', 'approvals_listed', 'approvals_user', 'approvals_last', 'plan_runs_listed'];
+  for (const index of [...indexes, 'plan_runs_user', 'documents_versions']) database.exec(`drop index ${index}`);
+  for (const column of ['plan_runs drop column summary', 'plan_runs drop column bytes'])
+    database.exec(`alter table ${column}`);
+  for (const column of ['summary', 'version']) database.exec(`alter table documents drop column ${column}`);
   for (const column of ['runs', 'granted', 'granted_hash', 'plan'])
     database.exec(`alter table approvals drop column ${column}`);
   database.exec('drop index sessions_user');
@@ -43,6 +51,11 @@ it('a store of the first version is read, and keeps from then on what came later
   await store.approvals.request(told);
   expect(await store.approvals.get('old')).toEqual(approval('old'));
   expect(await store.approvals.get('new')).toEqual(told);
+  expect(await store.planRuns.list({ limit: 9 })).toEqual([run]);
+  expect(await store.planRuns.bytesOf('ann')).toBe(bytes);
+  const documents = await store.plans.list();
+  expect(documents).toEqual([{ owner: 'ann', name: 'p', content: 1, updatedAt: at(0) }]);
+  expect(await store.plans.list(undefined, documents)).toBe(documents);
   expect(await store.journal.audit({ limit: 9 })).toEqual([{ id: '1', at: at(0), event: 'call', outcome: 'allowed' }]);
   await store.close();
 });

@@ -10,6 +10,7 @@ import {
   type ToAudit,
   type WeightRecord,
 } from '../../../src/agents/store/store.js';
+import { watchWork } from '../../support/watch-work.js';
 import { approval, at, session } from './records.js';
 
 const GRANT = {
@@ -189,7 +190,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
           [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' })))?.id),
         );
         expect(new Set(ids).size).toBe(1);
-        expect(await store.approvals.list({ session: 'a2', limit: 9 })).toHaveLength(1);
+        expect(await store.approvals.ids({ session: 'a2', limit: 9 })).toHaveLength(1);
       });
 
       it('show where the arguments come from, which is no part of what binds', async () => {
@@ -201,7 +202,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.request(told)).toEqual(told);
         expect(await store.approvals.request(approval('a8-bare', { session: 'a8' }))).toEqual(told);
         expect(await store.approvals.get('a8-told')).toEqual(told);
-        expect(await store.approvals.list({ session: 'a8', limit: 9 })).toEqual([told]);
+        expect(await store.approvals.ids({ session: 'a8', limit: 9 })).toEqual(['a8-told']);
       });
 
       it.each<[string, Partial<ApprovalRecord>]>([
@@ -265,14 +266,28 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.use('a6', at(20))).toBe(false);
       });
 
+      it('are found newest first, and behind another, also of the same instant', async () => {
+        for (const [id, minute] of [
+          ['behind-3', 2],
+          ['behind-1', 1],
+          ['behind-2', 1],
+          ['behind-4', 1],
+        ] as const)
+          await store.approvals.request(approval(id, { session: 'pages', tool: id, requestedAt: at(minute) }));
+        const ids = (after?: string) => store.approvals.ids({ session: 'pages', after, limit: 2 });
+        expect(await Promise.all([ids(), ids('behind-1'), ids('behind-2'), ids('behind-4'), ids('none')])).toEqual([
+          ...[['behind-3', 'behind-1'], ['behind-2', 'behind-4'], ['behind-4'], [], []],
+        ]);
+      });
+
       it('cannot be decided or used when their time is over, and are then marked', async () => {
         await store.approvals.request(approval('a7', { session: 'a7' }));
         expect(await store.approvals.decide('a7', { ...GRANT, decidedAt: at(15) })).toBe(false);
         expect((await store.approvals.expire(at(14))).map(({ id }) => id)).not.toContain('a7');
         expect((await store.approvals.expire(at(15))).map(({ id }) => id)).toContain('a7');
         expect(await store.approvals.get('a7')).toMatchObject({ state: 'expired' });
-        expect(await store.approvals.list({ session: 'a7', state: 'expired', limit: 9 })).toHaveLength(1);
-        expect(await store.approvals.list({ session: 'a7', state: 'pending', limit: 9 })).toEqual([]);
+        expect(await store.approvals.ids({ session: 'a7', state: 'expired', limit: 9 })).toHaveLength(1);
+        expect(await store.approvals.ids({ session: 'a7', state: 'pending', limit: 9 })).toEqual([]);
       });
     });
 
@@ -286,7 +301,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.decide('g1', GRANT)).toBe(false);
         const kept = { ...approval('g1', { session: 'g1' }), ...GRANT, ...EDIT };
         expect(await store.approvals.get('g1')).toEqual(kept);
-        expect(await store.approvals.list({ session: 'g1', limit: 9 })).toEqual([kept]);
+        expect(await store.approvals.ids({ session: 'g1', limit: 9 })).toEqual(['g1']);
         const ask = (id: string, argumentsHash: string) =>
           store.approvals.request(approval(id, { session: 'g1', argumentsHash }));
         expect(await ask('g1-asked', 'hash')).toEqual(kept);
@@ -454,6 +469,42 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.privateTools.remove('ann', 'diary')).toBe(false);
       });
 
+      it('are read again only where they have changed, at the same instant, too, and one in a turn', async () => {
+        const names = Array.from({ length: 40 }, (_, place) => `big-${place + 10}`);
+        const put = (name: string, content: unknown) => store.snapshots.put(document('reader', name, content));
+        for (const name of names) await put(name, 'x'.repeat(10_000));
+        const first = await watchWork(() => store.snapshots.list('reader'));
+        expect(first.turns).toBeGreaterThanOrEqual(names.length);
+        const before = first.result;
+        const again = await watchWork(() => store.snapshots.list('reader', before));
+        expect(again.result).toBe(before);
+        await put('big-20', 'new');
+        await store.snapshots.replace(document('reader', 'big-30', 'newer'), before[20]);
+        await store.snapshots.remove('reader', 'big-49');
+        const changed = await watchWork(() => store.snapshots.list('reader', before));
+        expect(again.parsed + changed.parsed).toBeLessThan(1_000);
+        const kept = before.filter((_, place) => ![10, 20, 39].includes(place));
+        expect(changed.result).toHaveLength(39);
+        expect(changed.result.filter((one) => before.includes(one))).toEqual(kept);
+        expect([changed.result[10], changed.result[20]]).toMatchObject([{ content: 'new' }, { content: 'newer' }]);
+      });
+
+      it('have summaries, which are read without their contents', async () => {
+        const content = 'x'.repeat(10_000);
+        await store.plans.put({ ...document('lister', 'b', content), summary: { goal: 'b' } });
+        await store.plans.replace({ ...document('lister', 'a', content), summary: { goal: 'a' } }, undefined);
+        await store.plans.put(document('lister', 'c', content));
+        const { result, parsed } = await watchWork(() => store.plans.summaries('lister'));
+        expect(result).toMatchObject([
+          { name: 'a', summary: { goal: 'a' } },
+          { summary: { goal: 'b' } },
+          { name: 'c' },
+        ]);
+        expect(parsed).toBeLessThan(100);
+        await store.plans.put(document('lister', 'b', content));
+        expect((await store.plans.summaries('lister'))[1]).not.toHaveProperty('summary');
+      });
+
       it('are replaced by one of those who change what they have read', async () => {
         const first = document('ann', 'morning', { steps: [1, { b: 2, a: 'é' }] });
         expect(await store.plans.replace(first, undefined)).toBe(true);
@@ -547,11 +598,16 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       it('are listed newest first, and take a new plan', async () => {
         await store.planRuns.create(run('r2', { user: 'lister', session: 's2', createdAt: at(1) }));
         const own = await take(run('r3', { user: 'lister', createdAt: at(2), steps: { s1: 1 } }));
-        await store.planRuns.setState(own, { state: 'done', plan: ['new'], at: at(3) });
-        expect(await store.planRuns.list({ user: 'lister', limit: 9 })).toMatchObject([
-          { id: 'r3', plan: ['new'] },
-          { id: 'r2' },
+        const changed = { state: 'done', plan: ['new'], summary: { goal: '新' }, at: at(3) };
+        await store.planRuns.setState(own, changed);
+        expect(await store.planRuns.list({ user: 'lister', limit: 9 })).toEqual([
+          {
+            ...{ id: 'r3', user: 'lister', state: 'done', summary: { goal: '新' } },
+            ...{ createdAt: at(2), updatedAt: at(3), leaseUntil: at(5) },
+          },
+          { id: 'r2', user: 'lister', session: 's2', state: 'running', createdAt: at(1), updatedAt: at(0) },
         ]);
+        expect(await store.planRuns.get('r3')).toMatchObject({ plan: ['new'], steps: { s1: 1 } });
         const listed = async (more: object) =>
           (await store.planRuns.list({ user: 'lister', limit: 9, ...more })).map(({ id }) => id);
         expect(await listed({ state: 'running' })).toEqual(['r2']);
@@ -625,6 +681,35 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await open('q5')).toBe(true);
       });
 
+      it('bytes of runs, with all that they have come to hold, until retention removes them', async () => {
+        const other = await open();
+        const make = async (id: string, user: string | undefined, state = 'done') => {
+          const plan = { text: 'x'.repeat(1_000) };
+          const run = { id, user, plan, state, steps: {}, createdAt: at(0), updatedAt: at(0) };
+          return other.planRuns.create(run, 5_000);
+        };
+        const own = { id: 'b1', owner: 'one' };
+        expect(await make('b1', 'holder')).toBe(true);
+        const empty = await other.planRuns.bytesOf('holder');
+        await other.planRuns.claim(own, { at: at(0), until: at(5) });
+        for (const state of ['é'.repeat(1_000), 'é'.repeat(200)])
+          await other.planRuns.setStep(own, { id: 's1', state, at: at(0) });
+        expect(await other.planRuns.bytesOf('holder')).toBe(empty + 402);
+        await other.planRuns.setState(own, { state: 'done', plan: { text: 'é'.repeat(1_500) }, at: at(0) });
+        expect(await other.planRuns.bytesOf('holder')).toBe(empty + 402 + 2_000);
+        expect([await make('b2', 'holder'), await make('b3', 'other'), await make('b4', undefined)]).toEqual([
+          ...[false, true, true],
+        ]);
+        expect(await other.planRuns.get('b2')).toBeUndefined();
+        await other.planRuns.setStep(own, { id: 's2', state: 'x', at: at(9) });
+        expect(await make('b2', 'holder')).toBe(false);
+        await other.prune('runs', at(10));
+        expect(await other.planRuns.bytesOf('holder')).toBe(0);
+        const many = await Promise.all(['b5', 'b6', 'b7', 'b8', 'b9'].map((id) => make(id, 'holder')));
+        expect(many.filter(Boolean)).toHaveLength(3);
+        await other.close();
+      });
+
       it('pending approvals; one that is there is found all the same', async () => {
         const request = (id: string, more: Partial<ApprovalRecord> = {}) =>
           store.approvals.request(approval(id, { session: 'q', user: 'asker', tool: id, ...more }), 2);
@@ -695,7 +780,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
 
         expect((await other.journal.audit({ limit: 9 })).map(({ tool }) => tool)).toEqual(['t5']);
         expect(await other.journal.telemetry({ limit: 9 })).toMatchObject([{ at: at(5) }]);
-        expect((await other.approvals.list({ limit: 9 })).map(({ id }) => id)).toEqual(['lasts']);
+        expect(await other.approvals.ids({ limit: 9 })).toEqual(['lasts']);
         expect((await other.planRuns.list({ limit: 9 })).map(({ id }) => id)).toEqual(['busy']);
         expect(await other.planRuns.get('busy')).toMatchObject({ steps: { s1: 2 } });
         expect(await other.answers.claim({ ...answer, key: 'over', until: at(9) }, 9_999)).toBe('taken');

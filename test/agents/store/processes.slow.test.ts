@@ -54,7 +54,8 @@ describe('a process that is killed in the middle of writes', () => {
     const tools = new Set((await store.journal.audit({ session: 's', limit: 100_000 })).map(({ tool }) => tool));
     const events = new Set((await store.journal.telemetry({ limit: 100_000 })).map(({ tool }) => tool));
     const enabled = new Set((await store.sessions.enablements('s')).map(({ tool }) => tool));
-    const asked = new Set((await store.approvals.list({ limit: 100_000 })).map(({ tool }) => tool));
+    const approvals = await store.approvals.ids({ limit: 100_000 });
+    const asked = new Set(await Promise.all(approvals.map(async (id) => (await store.approvals.get(id))?.tool)));
     const all = Array.from({ length: next }, (_, number) => `tool-${number}`);
     for (const kept of [tools, events, enabled, asked]) expect(all.filter((tool) => !kept.has(tool))).toEqual([]);
     expect(next).toBeGreaterThan(DEATHS);

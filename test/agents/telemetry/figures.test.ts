@@ -3,6 +3,7 @@ import { register } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createToolIndex } from '../../../src/agents/index/tool-index.js';
 import type { TelemetryEvent } from '../../../src/agents/records.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import {
   createSearchFollower,
   MAX_FOLLOWED,
@@ -11,6 +12,7 @@ import {
 import { createMetrics } from '../../../src/agents/telemetry/metrics.js';
 import { reportTelemetry, telemetryReportSchema } from '../../../src/agents/telemetry/rates.js';
 import { TOOLS } from '../../core/selection/setup.js';
+import { watchWork } from '../../support/watch-work.js';
 import { call, disable, enable, expire, search, storeOf } from './setup.js';
 
 function outcomesOf(events: readonly TelemetryEvent[]): SearchOutcome[] {
@@ -201,10 +203,21 @@ describe('the rates', () => {
     expect((await reportTelemetry(store, { project: 'other' })).total).toMatchObject({ searches: 0, top1: null });
   });
 
+  it('are read with a turn for others after each page of a store that answers at once', async () => {
+    const store = await openStore();
+    const content = search('s', ['a']);
+    const rows = Array.from({ length: 1_000 }, () => ({ at: content.at, type: content.type, session: 's', content }));
+    for (let page = 0; page < 5; page++) await store.journal.append({ telemetry: rows });
+    const { result, turns } = await watchWork(() => reportTelemetry(store.journal));
+    expect(result.total.searches).toBe(5_000);
+    expect(turns).toBeGreaterThanOrEqual(20);
+    await store.close();
+  });
+
   it('are read page by page, to the last event', async () => {
     const many = Array.from({ length: 2_500 }, (_, place) => search(`s${place}`, ['a']));
     const store = storeOf(many);
     expect((await reportTelemetry(store)).total.searches).toBe(2_500);
-    expect(store.pages).toBe(3);
+    expect(store.pages).toBe(11);
   });
 });

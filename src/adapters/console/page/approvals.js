@@ -5,7 +5,7 @@ import { renderArguments } from './arguments.js';
 import { renderControl, renderGraph } from './result.js';
 import { parseObject, renderFailure } from './shell.js';
 
-/** @import { Approval, ApprovalOutput } from '../../../agents/records.ts' */
+/** @import { Approval, ApprovalOutput, ApprovalPage } from '../../../agents/records.ts' */
 /** @import { Answer, Failure } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Words } from './words.js' */
@@ -31,8 +31,20 @@ function createApprovals(console) {
 
   const stateShown = () => console.view.state ?? 'pending';
 
-  /** @param {string} state @returns {Promise<Answer<{approvals: Approval[]}>>} */
-  const list = (state) => api.ask(`GET v1/approvals?${new URLSearchParams({ state, limit: String(LIMIT) })}`);
+  /** From as many pages as they take. @param {string} state @returns {Promise<Answer<ApprovalPage>>} */
+  async function list(state) {
+    /** @type {Approval[]} */
+    const approvals = [];
+    for (let after = /** @type {string | undefined} */ (undefined); ; ) {
+      const limit = String(LIMIT - approvals.length);
+      const query = new URLSearchParams({ state, limit, ...(after === undefined ? {} : { after }) });
+      const answer = /** @type {Answer<ApprovalPage>} */ (await api.ask(`GET v1/approvals?${query}`));
+      if (!answer.ok) return answer;
+      approvals.push(...answer.value.approvals);
+      after = answer.value.next;
+      if (after === undefined || approvals.length >= LIMIT) return { ok: true, value: { approvals } };
+    }
+  }
 
   async function read() {
     const state = stateShown();

@@ -7,6 +7,7 @@ import { type Caller, OPERATOR_ROLE } from '../../../agents/contracts.js';
 import {
   type Approval,
   approvalOutputSchema,
+  approvalPageSchema,
   approvalQuerySchema,
   approvalSchema,
   grantInputSchema,
@@ -22,7 +23,6 @@ const requestSchema = requestApprovalInputSchema.extend({
   session: z.string().min(1).max(128).describe('The session of the later call.'),
 });
 const OUTCOME = { name: 'ApprovalResult', schema: approvalOutputSchema };
-const listSchema = z.object({ approvals: z.array(approvalSchema).describe('Newest first.') });
 export const BY = 'The caller decides, with their own token. The operator of this machine names the decider in `by`.';
 
 export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
@@ -56,10 +56,10 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       operationId: 'listApprovals',
       summary: 'Approvals: all for those who may decide, else your own',
       query: approvalQuerySchema,
-      answer: { name: 'ApprovalList', schema: listSchema },
+      answer: { name: 'ApprovalList', schema: approvalPageSchema },
       async handle({ query, caller }) {
         const shown = visibleQuery(query, caller, seesAll(caller));
-        return { approvals: shown ? await approvals.list(shown) : [] };
+        return shown ? approvals.page(shown) : { approvals: [] };
       },
     }),
     route({

@@ -1,7 +1,7 @@
 /** Plans that a user keeps under a name, over HTTP. Like private tools they are always the caller's own. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
-import { keepPlanSchema, keptPlanSchema } from '../../../agents/kept-plans.js';
+import { keepPlanSchema, keptPlanSchema, listedPlanSchema } from '../../../agents/kept-plans.js';
 import { approvalOutputSchema } from '../../../agents/records.js';
 import { toArazzo, toMermaid } from '../../../agents/runs/draw-plan.js';
 import { planApprovalInputSchema } from '../../../agents/runs/plan-runs.js';
@@ -17,9 +17,9 @@ export function keptPlanRoutes({ keptPlans, plans }: Pick<Agents, 'keptPlans' | 
       method: 'GET',
       path: BASE,
       operationId: 'listKeptPlans',
-      summary: 'Your kept plans, by name',
+      summary: 'Your kept plans, by name; one of them is whole under its name',
       query: ofUserSchema,
-      answer: { name: 'KeptPlanList', schema: z.object({ plans: z.array(keptPlanSchema) }) },
+      answer: { name: 'KeptPlanList', schema: z.object({ plans: z.array(listedPlanSchema) }) },
       handle: async ({ query, caller }) => ({ plans: await keptPlans.list(ownerOf(caller, query.user)) }),
     }),
     route({

@@ -68,17 +68,26 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
       return row && toApproval(row);
     },
 
-    /** Newest first. */
-    async list({ session, user, tool, since, state, limit }: ApprovalQuery): Promise<ApprovalRecord[]> {
+    /** Newest first. Ids alone, since arguments may be large. */
+    async ids({ session, user, tool, since, state, after, limit }: ApprovalQuery): Promise<string[]> {
+      const last = database
+        .selectFrom('approvals')
+        .select('requestedAt')
+        .where('id', '=', after ?? '');
       const rows = await database
         .selectFrom('approvals')
-        .selectAll()
+        .select('id')
         .where(matching({ equal: { session, user, tool, state }, from: { requestedAt: since } }))
+        .$if(after !== undefined, (select) =>
+          select.where(({ eb, or, and }) =>
+            or([eb('requestedAt', '<', last), and([eb('requestedAt', '=', last), eb('id', '>', after ?? '')])]),
+          ),
+        )
         .orderBy('requestedAt', 'desc')
         .orderBy('id')
         .limit(limit)
         .execute();
-      return rows.map(toApproval);
+      return rows.map(({ id }) => id);
     },
 
     /** The most recently granted one of a tool and user, even if used or expired since. */

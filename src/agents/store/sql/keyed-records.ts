@@ -1,7 +1,18 @@
 /** Records with names: documents, one collection per kind, learnt weights, and answers under idempotency keys. */
+import { randomUUID } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { AnswerRecord, AuditRecord, DocumentRecord, WeightQuery, WeightRecord } from '../store.js';
-import { insertAudit, matching, type Tables, toJson, toRecord, toRow, type WaitForUser } from './tables.js';
+import {
+  insertAudit,
+  matching,
+  ROW_BYTES,
+  readInTurns,
+  type Tables,
+  toJson,
+  toRecord,
+  toRow,
+  type WaitForUser,
+} from './tables.js';
 
 export type Documents = ReturnType<typeof createSqlDocuments>;
 
@@ -12,22 +23,37 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       .selectFrom('documents')
       .select(['owner', 'name', 'content', 'updatedAt'])
       .where(matching({ equal: { collection, owner, name } }));
+  /** Of the documents that this process has listed. */
+  const versionOf = new WeakMap<DocumentRecord, string>();
   const change = (entry: AuditRecord | undefined, work: (on: Transaction<Tables>) => Promise<readonly unknown[]>) =>
     database.transaction().execute(async (transaction) => {
       const isChanged = (await work(transaction)).length > 0;
       if (isChanged && entry) await insertAudit(transaction, [entry]);
       return isChanged;
     });
+  /** The places of documents, sorted, without a look at the contents. */
+  const placesOf = (owner?: string) =>
+    database
+      .selectFrom('documents')
+      .select(['owner', 'name', 'updatedAt', 'version'])
+      .where(matching({ equal: { collection, owner } }))
+      .orderBy('owner')
+      .orderBy('name')
+      .execute();
+  const at = (places: readonly Version[]) =>
+    database
+      .selectFrom('documents')
+      .where((where) => where.or(places.map(({ owner, name }) => where.and({ collection, owner, name }))))
+      .orderBy('owner')
+      .orderBy('name');
   return {
     async put(document: DocumentRecord, entry?: AuditRecord): Promise<void> {
-      const { content, updatedAt } = toRow(document);
+      const { owner, name, ...changed } = toStored(document);
       await change(entry, (on) =>
         on
           .insertInto('documents')
-          .values({ collection, ...toRow(document) })
-          .onConflict((conflict) =>
-            conflict.columns(['collection', 'owner', 'name']).doUpdateSet({ content, updatedAt }),
-          )
+          .values({ collection, owner, name, ...changed })
+          .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doUpdateSet(changed))
           .returning('name')
           .execute(),
       );
@@ -35,17 +61,18 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
 
     /** Compare and set: false where the stored one is not `before`. `before` undefined: none may exist. */
     replace(document: DocumentRecord, before: DocumentRecord | undefined, entry?: AuditRecord): Promise<boolean> {
-      const { content, updatedAt } = toRow(document);
+      const { owner, name, ...changed } = toStored(document);
+      const { content, updatedAt } = toRow(before ?? document);
       return change(entry, (on) =>
         (before
           ? on
               .updateTable('documents')
-              .set({ content, updatedAt })
-              .where(matching({ equal: { collection, ...toRow(before) } }))
+              .set(changed)
+              .where(matching({ equal: { collection, owner, name, content, updatedAt } }))
               .returning('name')
           : on
               .insertInto('documents')
-              .values({ collection, ...toRow(document) })
+              .values({ collection, owner, name, ...changed })
               .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
               .returning('name')
         ).execute(),
@@ -57,10 +84,40 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       return row && toRecord<DocumentRecord>(row);
     },
 
-    /** Sorted by owner and name. Default: of all owners. */
-    async list(owner?: string): Promise<DocumentRecord[]> {
-      const rows = await select(owner).orderBy('owner').orderBy('name').execute();
-      return rows.map((row) => toRecord<DocumentRecord>(row));
+    /**
+     * Sorted by owner and name; parsed one by one, with a turn for others after each.
+     * @param owner default: all owners
+     * @param before an earlier answer. What has not changed since is not read: these documents are the same objects, and
+     *   so is the answer if nothing has changed
+     */
+    async list(owner?: string, before: readonly DocumentRecord[] = []): Promise<readonly DocumentRecord[]> {
+      const places = await placesOf(owner);
+      const known = new Map(before.map((document) => [keyOf(document), document]));
+      const isKnown = (place: Version) => {
+        const document = known.get(keyOf(place));
+        return document !== undefined && versionOf.get(document) === nameOf(place);
+      };
+      const changed = places.filter((place) => !isKnown(place));
+      for (const place of changed) known.delete(keyOf(place));
+      const columns = ['owner', 'name', 'content', 'updatedAt', 'version'] as const;
+      for await (const row of readInTurns(changed, (some) => at(some).select(columns).execute())) {
+        const { version, ...stored } = row;
+        const document = toRecord<DocumentRecord>(stored);
+        versionOf.set(document, nameOf(row));
+        known.set(keyOf(row), document);
+      }
+      const found = places.flatMap((place) => known.get(keyOf(place)) ?? []);
+      const isSame = found.length === before.length && found.every((document, at) => document === before[at]);
+      return isSame ? before : found;
+    },
+
+    /** All but the contents, sorted by name. */
+    async summaries(owner: string): Promise<Omit<DocumentRecord, 'content'>[]> {
+      const columns = ['owner', 'name', 'summary', 'updatedAt'] as const;
+      const found: Omit<DocumentRecord, 'content'>[] = [];
+      for await (const row of readInTurns(await placesOf(owner), (some) => at(some).select(columns).execute()))
+        found.push(toRecord(row));
+      return found;
     },
 
     /** False when there was none. */
@@ -74,6 +131,15 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       );
     },
   };
+}
+
+type Version = Pick<Tables['documents'], 'owner' | 'name' | 'updatedAt' | 'version'>;
+
+const keyOf = ({ owner, name }: Pick<DocumentRecord, 'owner' | 'name'>) => JSON.stringify([owner, name]);
+const nameOf = ({ updatedAt, version }: Pick<Version, 'updatedAt' | 'version'>) => `${updatedAt} ${version}`;
+
+function toStored(document: DocumentRecord) {
+  return { ...toRow({ summary: undefined, ...document }), version: randomUUID() };
 }
 
 export type Weights = ReturnType<typeof createSqlWeights>;
@@ -123,9 +189,6 @@ export function createSqlWeights(database: Kysely<Tables>) {
 function columnsOf({ level, subject, kind, key, state }: WeightQuery): Record<string, string | undefined> {
   return { level, subject, kind, key, state };
 }
-
-/** Overhead of a row, in bytes. */
-const ROW_BYTES = 512;
 
 type Place = Pick<AnswerRecord, 'owner' | 'key'>;
 

@@ -12,7 +12,7 @@ import {
   sql,
 } from 'kysely';
 import { messageOf, WinnowError } from '../../../core/errors.js';
-import type { Tables } from './tables.js';
+import { ROW_BYTES, type Tables } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -27,6 +27,7 @@ export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promi
       '0005-granted': granted(dialect),
       '0006-answers': answers(dialect),
       '0007-approved-plans': approvedPlans,
+      '0008-summaries': summaries,
     }),
   };
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
@@ -174,6 +175,39 @@ function answers(dialect: Dialect): Migration {
 const approvedPlans: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     await schema.alterTable('approvals').addColumn('plan', 'text').execute();
+  },
+};
+
+/**
+ * What lists show beside what they do not read, what a run takes, and which version of a document it is; null in older
+ * rows, but for the bytes. The indexes hold what picks rows, so that picking them reads no plan, argument or content.
+ */
+const summaries: Migration = {
+  async up(database: Kysely<Tables>): Promise<void> {
+    const { schema } = database;
+    for (const table of ['planRuns', 'documents'])
+      await schema.alterTable(table).addColumn('summary', 'text').execute();
+    await schema.alterTable('documents').addColumn('version', 'text').execute();
+    await schema
+      .alterTable('planRuns')
+      .addColumn('bytes', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await sql`update plan_runs set bytes = ${sql.lit(ROW_BYTES)} + octet_length("plan") + coalesce(
+      (select sum(octet_length("state")) from plan_steps where plan_steps."run" = plan_runs."id"), 0)`.execute(
+      database,
+    );
+    const index = (name: string, table: string, columns: readonly string[]) =>
+      schema
+        .createIndex(name)
+        .on(table)
+        .columns([...columns])
+        .execute();
+    await index('approvals_listed', 'approvals', ['requestedAt', 'id', 'state', 'session']);
+    await index('approvals_user', 'approvals', ['user', 'requestedAt', 'id', 'state', 'session']);
+    await index('approvals_last', 'approvals', ['user', 'tool', 'decidedAt']);
+    await index('plan_runs_listed', 'planRuns', ['createdAt', 'id', 'state', 'session']);
+    await index('plan_runs_user', 'planRuns', ['user', 'createdAt', 'id', 'state', 'session', 'bytes']);
+    await index('documents_versions', 'documents', ['collection', 'owner', 'name', 'updatedAt', 'version']);
   },
 };
 

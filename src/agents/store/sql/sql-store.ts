@@ -45,7 +45,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     /** Secret keys that the servers generate; never shown. */
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
-    planRuns: createSqlPlanRuns(database),
+    planRuns: createSqlPlanRuns(database, waitForUser),
     answers: createSqlAnswers(database, waitForUser),
     /**
      * Removes a batch of older records: approvals by expiry, plan runs by last activity, all else by creation. Returns

@@ -2,6 +2,7 @@
  * The tables as Kysely sees them: columns are the fields of the records, in snake case in the database. Missing fields
  * are null, nested ones JSON.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type {
   AnswerRecord,
@@ -26,6 +27,7 @@ const JSON_FIELDS = [
   'roles',
   'runs',
   'sources',
+  'summary',
   'values',
 ] as const;
 type JsonField = (typeof JSON_FIELDS)[number];
@@ -53,12 +55,34 @@ export interface Tables {
   audit: RowOf<AuditRecord> & Placed;
   telemetry: RowOf<TelemetryRecord> & Placed;
   calls: RowOf<CallRecord> & Placed;
-  documents: RowOf<DocumentRecord> & { collection: string };
+  /** `version` changes with every write; null in rows of an earlier version of Winnow. */
+  documents: RowOf<DocumentRecord> & { collection: string; version: string | null };
   weights: RowOf<WeightRecord>;
-  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null };
+  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null; bytes: number };
   answers: RowOf<AnswerRecord> & { bytes: number };
   /** `state` is JSON. */
   planSteps: { run: string; step: string; state: string; updatedAt: string };
+}
+
+/** Overhead of a row whose `bytes` count against a quota. */
+export const ROW_BYTES = 512;
+
+/** How many rows are in memory before they are parsed. */
+const READ_AT_ONCE = 16;
+
+/**
+ * Reads what may be large, or lies behind it in its row: some at a time, and with a turn for others after each row,
+ * since SQLite answers at once.
+ */
+export async function* readInTurns<Place, Row>(
+  places: readonly Place[],
+  read: (some: readonly Place[]) => Promise<Row[]>,
+): AsyncGenerator<Row, void, void> {
+  for (let at = 0; at < places.length; at += READ_AT_ONCE)
+    for (const row of await read(places.slice(at, at + READ_AT_ONCE))) {
+      yield row;
+      await nextTurn();
+    }
 }
 
 /** The row of a record; `undefined` becomes null. */

@@ -258,7 +258,9 @@ describe('kept plans over HTTP', () => {
     );
     expect(changed.status).toBe(201);
     expect((await run({ inputs: { path: 'a' } })).body).toMatchObject({ status: 409, code: 'conflict' });
-    expect((await ask('GET /v1/kept-plans', undefined, ANN)).body.plans).toEqual([changed.body]);
+    expect((await ask('GET /v1/kept-plans', undefined, ANN)).body.plans).toEqual([
+      { name: 'morning', hash: changed.body.hash, goal: 'x', tools: ['file_read'], updatedAt: changed.body.updatedAt },
+    ]);
     expect((await ask('GET /v1/kept-plans/morning/mermaid', undefined, ANN)).body.mermaid).toContain('s1: file_read');
     expect((await ask('GET /v1/kept-plans/morning/arazzo', undefined, ANN)).body.workflows[0].workflowId).toBe(
       'morning',

@@ -386,6 +386,26 @@ describe('a plan that is approved as a whole', () => {
     });
   });
 
+  it('comes back where the quota leaves no room for the run', async () => {
+    const store = await openStore();
+    const { granted, run } = await start({ more: { store, options: { quotas: { allRunBytes: 2_000 } } } });
+    const { approval } = await granted();
+    const at = '2026-01-01T00:00:00.000Z';
+    const old = {
+      id: 'old',
+      user: 'ann',
+      plan: 'x'.repeat(1_400),
+      state: 'done',
+      steps: {},
+      createdAt: at,
+      updatedAt: at,
+    };
+    await store.planRuns.create(old);
+    expect(await run({ approval })).toMatchObject({ status: 429, code: 'quota_exceeded' });
+    await store.prune('runs', '9999-01-01T00:00:00.000Z');
+    expect(statusOf(await run({ approval }))).toMatchObject({ s2: 'done' });
+  });
+
   it('is bound to its secrets, and shows none', async () => {
     const pin = { type: 'string', format: 'password' };
     const tools = [createTool('file_delete', { properties: { pin } }, undefined, { risk: 'high' })];

@@ -4,6 +4,7 @@ import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors
 import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createTool } from '../../../support/create-tool.js';
+import { watchWork } from '../../../support/watch-work.js';
 import { type AgentServerOptions, startAgentServer } from './setup.js';
 
 const ANN = { user: 'ann' };
@@ -58,6 +59,60 @@ describe('runs of plans', () => {
         ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
       },
     ]);
+  });
+
+  it('are listed by what is kept beside the plan, which no list reads, also after a new plan', async () => {
+    const { run, agents } = await start();
+    const value = 'x'.repeat(100_000);
+    const plan = { ...READ, goal: 'g'.repeat(50_000), inputs: { a: { value } } };
+    for (let place = 0; place < 5; place++) await run(plan);
+    const { result, parsed } = await watchWork(() => agents.plans.list({ user: 'ann', limit: 50 }));
+    expect(result.map(({ goal, tools }) => [goal, tools])).toEqual(
+      Array(5).fill([`${'g'.repeat(500)}…`, ['file_read']]),
+    );
+    expect(parsed).toBeLessThan(10_000);
+  });
+
+  it('of an earlier version of Winnow are listed by their plan', async () => {
+    const store = await openStore();
+    const { list, ask } = await start({ more: { store } });
+    const plan = { plan: { ...READ, steps: READ.steps.map((one) => ({ ...one, dependsOn: [] })) }, generation: 0 };
+    const at = '2026-01-01T00:00:00.000Z';
+    await store.planRuns.create({
+      id: 'old',
+      user: 'ann',
+      plan,
+      state: 'done',
+      steps: {},
+      createdAt: at,
+      updatedAt: at,
+    });
+    expect(await list('', ANN)).toEqual([200, ['old']]);
+    const { body } = await ask('GET /v1/runs', undefined, ANN);
+    expect(body.runs).toMatchObject([{ goal: 'read', tools: ['file_read'] }]);
+    expect(await store.planRuns.list({ limit: 1 })).toMatchObject([{ summary: { goal: 'read' } }]);
+  });
+
+  it('have a total for each user: beyond it none begins or goes on, and older ones that are gone make room', async () => {
+    const store = await openStore();
+    const quotas = { allRunBytes: 4_000 };
+    const { run, ask } = await start({ more: { store, options: { quotas } } });
+    const paused = await run(TIDY);
+    expect(await run({ ...READ, goal: 'x'.repeat(5_000) })).toMatchObject({
+      ...{ status: 429, code: 'quota_exceeded' },
+      detail: expect.stringMatching(
+        /4000 \(quotas\.allRunBytes\)\. Wait until older runs are gone \(retention\.runs\), or ask/u,
+      ),
+    });
+    const own = { id: String(paused.id), owner: 'test' };
+    const until = new Date(Date.now() + 60_000).toISOString();
+    await store.planRuns.claim(own, { at: new Date().toISOString(), until });
+    const text = { id: 's1', status: 'done', attempts: 1, output: 'x'.repeat(4_000), generation: 0 };
+    await store.planRuns.setStep(own, { id: 's1', state: text, at: until });
+    expect((await ask(`POST /v1/plans/runs/${paused.id}/resume`, {}, ANN)).body.code).toBe('quota_exceeded');
+    expect([(await run(READ)).code, (await run(READ, BOB)).state]).toEqual(['quota_exceeded', 'done']);
+    await store.prune('runs', '9999-01-01T00:00:00.000Z');
+    expect((await run(READ)).state).toBe('done');
   });
 
   it('show the plan, each step with its time, and which approval is waited for', async () => {
