@@ -118,12 +118,16 @@ async function withRecognizers(
 ): Promise<Timed> {
   const { recognizeDateTime, recognizeNumber } = await loadRecognizers();
   const isNumber = (text: string) => recognizeNumber(text, culture).length > 0;
+  // 三十 of 三十条 is a number of things, and no day of the month.
+  const isBareNumber = (one: ModelResult) =>
+    DAY_OF_ANY_MONTH.test(valuesOf(one)[0]?.timex ?? '') &&
+    recognizeNumber(one.text, culture).some(({ text }) => text === one.text);
   const find = (piece: string): ModelResult[] => {
     const results = recognizeDateTime(piece, culture, undefined, now);
     const cut = results.flatMap(({ end }) => numberOfNextWord(piece, end + 1, isNumber) ?? []).at(0);
     return cut === undefined ? results : [...find(piece.slice(0, cut)), ...find(piece.slice(cut))];
   };
-  const found = await runInSlices(findInEach(pieces, find));
+  const found = (await runInSlices(findInEach(pieces, find))).filter((one) => !isBareNumber(one));
   const today = isoDay(now);
   const near = namesNear(language, today);
   const times = found.flatMap((one) => timesOf(one, near, now));
@@ -133,6 +137,8 @@ async function withRecognizers(
   const others = durationsIn(pieces, language).filter(({ text, months }) => months === 0 && !isNamed(text));
   return { times: withYears(times, today), day: today, durations: [...named, ...others] };
 }
+
+const DAY_OF_ANY_MONTH = /^XXXX-XX-\d{2}$/u;
 
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 
@@ -211,6 +217,8 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const end = chosen.end === undefined ? undefined : notBefore(start, momentOf(chosen.end));
   const isPeriod = end !== undefined && end.time === undefined && (!timex.startsWith('(') || WHOLE_MONTHS.test(timex));
   const isNow = timex === 'PRESENT_REF';
+  // "The end of September" is its last day, not its second half.
+  if (isPeriod && chosen.Mod === 'end') return [{ text: one.text, start: dayBefore(end) }];
   return [
     { text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}), ...(isNow ? { isNow } : {}) },
   ];

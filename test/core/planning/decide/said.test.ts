@@ -61,9 +61,16 @@ it.each([
   expect(durations.map((one) => one.seconds)).toContain(seconds);
 });
 
+it('a bare number is no day of a month, as one with its word is', async () => {
+  const days = async (message: string) => (await read(message)).times.map(({ text, start }) => `${text} ${start.date}`);
+  expect(await days('看看频道里的三十条消息')).toEqual([]);
+  expect(await days('三十号的会议')).toEqual(['三十号 2026-11-30']);
+});
+
 it.each([
   ['en', 'A table for four people', 4],
   ['zh', '预订三张票', 3],
+  ['zh, of messages', '看看频道里的三十条消息', 30],
 ])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
   const { numbers } = await read(message);
   expect(numbers.map((one) => one.value)).toContain(value);
@@ -189,6 +196,8 @@ it.each([
   ],
   ['once where it is an end', 'I need it until Friday', ['2026-11-27']],
   ['on its last day where it is the end of a month', 'Finish it by the end of the month', ['2026-11-30']],
+  ['on its last day where its end is named, in another language', 'El balance a fin de septiembre', ['2026-09-30']],
+  ['in the half that an early one names', 'A call in early September', ['2026-09-01 2026-09-15']],
   ['in whole months', 'the first half of 2027', ['2027-01-01 2027-06-30']],
 ])('a day lies %s', async (_, message, expected) => {
   expect(await daysIn(message)).toEqual(expected);
