@@ -105,7 +105,7 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
   const rules = isCall
     ? applyingTo(
         known,
-        own.rules.filter((rule) => rule.decision !== 'allow' || mayOpen(rule, known)),
+        own.rules.filter((rule) => rule.decision !== 'allow' || matchesWhole(rule.match, known.arguments)),
       )
     : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
   return (
@@ -127,7 +127,7 @@ function rate(facts: ToolFacts): Rated {
   return {
     risk: riskOfCall(
       tool,
-      parts.map((part) => ({ ...part, onlyRaises: part.onlyRaises || !mayOpen(part, facts) })),
+      parts.map((part) => ({ ...part, onlyRaises: part.onlyRaises || !matchesWhole(part.match, facts.arguments) })),
     ),
   };
 }
@@ -166,7 +166,10 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
     return { ...deny('not_allowed', reason, otherwise, risk), rule: denying.name };
   }
   if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
-  if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule) && mayOpen(rule, facts)))
+  if (
+    settings.default === 'deny' &&
+    !rules.parts.some((rule) => own.opening.includes(rule) && matchesWhole(rule.match, facts.arguments))
+  )
     return deny('not_allowed', 'No rule allows these arguments.', otherwise, risk);
   const required = applyingTo(facts, own.requirements);
   for (const requirement of required.parts.flatMap(({ requires }) => requires)) {
@@ -241,14 +244,6 @@ function applyingTo<Part extends { readonly match: Match }>(
     if (isMet) applying.push(part);
   }
   return { parts: applying };
-}
-
-/** Whether a part that matches the call may also allow it, or lower its risk: it matches no mere item of a list. */
-function mayOpen(
-  { match }: { readonly match: Match },
-  { arguments: given = {} }: Pick<CallFacts, 'arguments'>,
-): boolean {
-  return matchesWhole(match, given);
 }
 
 /** Whether it matches every call of the tool. */

@@ -105,8 +105,8 @@ export function matchesArguments(
   return undecided === undefined || { undecided };
 }
 
-/** Whether arguments that match do so as a whole, and not by items of a list. */
-export function matchesWhole(match: Match, given: Readonly<Record<string, unknown>>): boolean {
+/** Whether arguments that match do so as a whole, and not by items of a list: only then may the part open or lower. */
+export function matchesWhole(match: Match, given: Readonly<Record<string, unknown>> = {}): boolean {
   const conditions = Object.entries(match.arguments ?? {});
   return conditions.every(([name, condition]) => 'present' in condition || !Array.isArray(ownValue(given, name)));
 }

@@ -6,7 +6,6 @@ import { isObject } from '../../core/catalog/schema/json.js';
 import { mapSecrets } from '../../core/catalog/schema/secrets.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
-
 import { callInputSchema, createSessionInputSchema, instantSchema, riskSchema } from '../contracts.js';
 import type { PreparedArguments } from '../parts.js';
 import { createSituations, type ReadSituation, type Situation } from '../sessions/situation.js';

@@ -4,7 +4,6 @@ import { isContainer } from '../../core/catalog/schema/json.js';
 import { cutText } from '../../core/planning/issues.js';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
 import { contentSchema, progressSchema, refusalSchema } from '../contracts.js';
-import { findArgumentProblem } from '../sandbox/prepare-arguments.js';
 
 const stepId = z
   .string()
@@ -33,42 +32,35 @@ const inputSchema = z.strictObject({
   isMasked: z.literal(true).optional().describe('In a run from the store: the value is secret and was not kept.'),
 });
 
-export const runnablePlanSchema = z
-  .object({
-    goal: z.string().default(''),
-    inputs: z
-      .record(z.string().regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only'), inputSchema)
-      .optional()
-      .describe('By name: values that differ between runs, at most 200. "${input.city}" stands for the input `city`.'),
-    steps: z
-      .array(
-        z.object({
-          id: stepId,
-          tool: z.string().min(1),
-          arguments: z.record(z.string(), z.unknown()),
-          from: stepSchema.shape.from,
-          purpose: z.string().default(''),
-          dependsOn: z.array(stepId).default([]),
-          each: z
-            .string()
-            .min(1)
-            .optional()
-            .describe(
-              'One reference to a list: the step is run for each item, which is ${item} in its arguments, at most 100. ' +
-                'Its result is the list of theirs.',
-            ),
-          when: conditionSchema.optional().describe('The step, or an item of it, is skipped where this does not hold.'),
-        }),
-      )
-      .min(1)
-      .max(1_000),
-  })
-  // Before anything walks through the plan.
-  .check(({ value, issues }) => {
-    const given = { inputs: value.inputs, steps: value.steps.map((step) => step.arguments) };
-    const problem = findArgumentProblem(given);
-    if (problem !== undefined) issues.push({ code: 'custom', message: problem, input: undefined });
-  });
+export const runnablePlanSchema = z.object({
+  goal: z.string().default(''),
+  inputs: z
+    .record(z.string().regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only'), inputSchema)
+    .optional()
+    .describe('By name: values that differ between runs, at most 200. "${input.city}" stands for the input `city`.'),
+  steps: z
+    .array(
+      z.object({
+        id: stepId,
+        tool: z.string().min(1),
+        arguments: z.record(z.string(), z.unknown()),
+        from: stepSchema.shape.from,
+        purpose: z.string().default(''),
+        dependsOn: z.array(stepId).default([]),
+        each: z
+          .string()
+          .min(1)
+          .optional()
+          .describe(
+            'One reference to a list: the step is run for each item, which is ${item} in its arguments, at most 100. ' +
+              'Its result is the list of theirs.',
+          ),
+        when: conditionSchema.optional().describe('The step, or an item of it, is skipped where this does not hold.'),
+      }),
+    )
+    .min(1)
+    .max(1_000),
+});
 /** A plan, written by the planner or otherwise: only goal, inputs and steps count. */
 export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;

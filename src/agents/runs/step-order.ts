@@ -4,6 +4,7 @@ import { parse } from '../../core/parse.js';
 import { findTooManyReferences } from '../../core/planning/check-plan.js';
 import { createIssues, type Issues, listNames, showName } from '../../core/planning/issues.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
+import { findArgumentProblem } from '../sandbox/prepare-arguments.js';
 import { type ParsedPlan, type ParsedStep, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
 /** Step id -> the steps that it needs. */
@@ -19,6 +20,9 @@ export function orderSteps(input: RunnablePlan): OrderedPlan {
   const parsed = parse(runnablePlanSchema, input, { within: 'plan' });
   if (!parsed.ok) throw unusable(parsed.issues);
   const plan = parsed.value;
+  // Before anything walks through the plan. Not in the schema: see `MOST_INPUTS`.
+  const problem = findArgumentProblem({ inputs: plan.inputs, steps: plan.steps.map((step) => step.arguments) });
+  if (problem !== undefined) throw unusable([problem]);
   const inputs = Object.keys(plan.inputs ?? {}).length;
   const tooMany = findTooManyReferences(plan.steps);
   if (tooMany !== undefined) throw unusable([tooMany]);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runnablePlanSchema } from '../../../src/agents/runs/plan-run.js';
 import { orderSteps } from '../../../src/agents/runs/step-order.js';
 import { boundedArguments, prepareArguments } from '../../../src/agents/sandbox/prepare-arguments.js';
 import { createTool } from '../../support/create-tool.js';
@@ -60,7 +61,10 @@ describe('defaults', () => {
   ])(
     'of a plan that is run are bounded together, before anything walks through them: %s',
     (_, steps, inputs, problem) => {
-      expect(() => orderSteps({ steps, ...(inputs ? { inputs } : {}) })).toThrow(problem);
+      const plan = { steps, ...(inputs ? { inputs } : {}) };
+      expect(() => orderSteps(plan)).toThrow(problem);
+      // One that an earlier version of Winnow stored can still be shown.
+      expect(runnablePlanSchema.safeParse(plan).success).toBe(true);
     },
   );
 

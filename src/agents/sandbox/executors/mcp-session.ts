@@ -185,7 +185,7 @@ async function answerAll(
 ): Promise<Answers> {
   const inputResponses: Record<string, ElicitResult> = {};
   const questions = Object.entries(inputRequests);
-  const [strange] = questions.flatMap(([, { method }]) => (method === 'elicitation/create' ? [] : [method]));
+  const strange = questions.find(([, { method }]) => method !== 'elicitation/create')?.[1].method;
   const problem = questions.length > MOST_QUESTIONS ? `${questions.length} answers at once` : strange;
   if (problem) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `it asks its client for ${problem}`);
   for (const [key, { params }] of questions) inputResponses[key] = await ask(params, signal);
