@@ -34,7 +34,7 @@ describeInBrowser('the page Approvals', startConsoleBrowser, (browser) => {
     await call('old.txt');
     const { page, noise } = await browser().open(`${url}/#approvals`);
     await page.locator('[data-approval]').waitFor();
-    expect(await page.title()).toBe('(1) Approvals · Winnow');
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('(1) Approvals · Winnow');
     expect(await text(page, '[data-waiting]')).toBe('1 waiting');
     expect(await text(page, '[data-approval]')).toMatch(
       /^file_delete high risk Asked by ann\. Session .* file_delete has high risk\. Runs: .* Arguments path old\.txt Expires in \d+ min/u,
@@ -55,7 +55,7 @@ describeInBrowser('the page Approvals', startConsoleBrowser, (browser) => {
     await button(page, 'Approve once').click();
     await page.getByRole('status').filter({ hasText: 'file_delete: granted, by olga.' }).waitFor();
     expect(await text(page, '[data-expires]')).toBe('file_delete: granted, by olga.');
-    expect(await page.title()).toBe('Approvals · Winnow');
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Approvals · Winnow');
     expect(await call('old.txt')).toMatchObject({ ok: true });
     expect(runs).toEqual(['file_delete old.txt']);
 

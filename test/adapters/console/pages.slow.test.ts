@@ -150,7 +150,7 @@ describeInBrowser('the other pages', startConsoleBrowser, (browser) => {
     await page.locator('pre', { hasText: 'argument_4321' }).waitFor();
     expect(await page.locator('h1').textContent()).toBe('tool_4321');
     expect(await page.locator('main img, main script').count()).toBe(0);
-    expect(await page.title()).toBe('Tools · Winnow');
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Tools · Winnow');
     await page.getByRole('link', { name: 'All tools' }).click();
     await shown(page).filter({ hasText: '1 of 5,000' }).waitFor();
     await page.locator('[name="q"]').fill('');

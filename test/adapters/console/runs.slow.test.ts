@@ -169,7 +169,7 @@ describeInBrowser('the page Runs', startConsoleBrowser, (browser) => {
     expect(output).toHaveLength(20_000);
     expect(await texts(page, 'h1')).toEqual([MARKUP]);
     expect(await page.locator('main img, main script').count()).toBe(0);
-    expect(await page.title()).toBe('Runs · Winnow');
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Runs · Winnow');
     expect(noise).toEqual([]);
   });
 

@@ -35,7 +35,7 @@ describeInBrowser('the page Try', startConsoleBrowser, (browser) => {
   it('goes from typing to the plan as a graph, says why each tool is there, and saves a case', async () => {
     const { url, server } = await startHydrology([CHOICE, WRITTEN, CHOICE, WRITTEN]);
     const { page, noise } = await browser().open(url);
-    expect(await page.title()).toBe('Try · Winnow');
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Try · Winnow');
     await type(page, '盘石头水库当前水位');
     await page.locator('[data-kind="plan"]').waitFor();
     expect(await stages(page)).toEqual(expect.arrayContaining(['scope', 'summaries', 'selection', 'planning']));
