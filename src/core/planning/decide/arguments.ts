@@ -8,17 +8,24 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
-import { findReferences } from '../references.js';
-import { formOf } from '../times.js';
-import { choose, isLikelyGiven, NULL, type OptionalValue, removeNotGiven, writesNull } from './given.js';
-import { createJsonWriter, type JsonWriter, NEXT, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
+import { type ChoiceWriting, type Value, write, writeBest, writeChoice } from './choice.js';
+import {
+  type Awaited,
+  choose,
+  findAwaited,
+  isLikelyGiven,
+  NULL,
+  type OptionalValue,
+  removeNotGiven,
+  valueOdds,
+  writesNull,
+} from './given.js';
+import { createJsonWriter, isOpenReference, type JsonWriter, NEXT, writeField } from './json-writer.js';
+import { canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
-  isClosed,
   isList,
-  isText,
   type Place,
   type PlainPlace,
   plainSchema,
@@ -34,38 +41,33 @@ interface DecidedArguments {
   readonly missing: readonly string[];
   readonly probability: number;
   readonly taken: TakenWords;
+  /** Optional identifiers for which the request wants a lookup; none if an argument is missing. */
+  readonly awaited: readonly string[];
 }
 
-interface Writing extends ChoiceContext {
-  readonly writer: JsonWriter;
+interface Writing extends ChoiceWriting {
   readonly open: Open;
   /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
-  readonly taken: Map<string, string | undefined>;
   readonly optionals: OptionalValue[];
-  /** The optional argument of the place. */
-  readonly optional?: OptionalValue | undefined;
+  /** Optional identifiers that another tool finds, and what the model would write for them. */
+  readonly lookups: ReadonlySet<string>;
+  readonly awaiting: Awaited[];
   /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
   readonly notGiven: Set<string>;
   readonly released: string[];
-  /** Place in a list, from 0; undefined outside of lists. */
-  readonly item?: number | undefined;
-}
-
-interface Value {
-  readonly value: unknown;
-  readonly from: SourceName;
-  readonly probability: number;
 }
 
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
-const MAX_FIELD_TOKENS = 12;
 
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
-/** @param question.settled references to earlier steps, or the next value of a repeated call */
+/**
+ * @param question.settled references to earlier steps, or the next value of a repeated call
+ * @param question.lookups optional identifiers that another tool finds
+ */
 export async function decideArguments(
   tool: Tool,
   question: {
@@ -74,30 +76,34 @@ export async function decideArguments(
     context: SourceContext;
     settled: ReadonlyMap<string, Candidate>;
     taken: TakenWords;
+    lookups: ReadonlySet<string>;
   },
 ): Promise<DecidedArguments> {
-  const { read, readUnasked, context, settled } = question;
+  const { read, readUnasked, context, settled, lookups } = question;
   const root = fittedSchemas(tool).input;
   const notGiven = new Set<string>();
   for (;;) {
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
-    const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released };
+    const awaiting: Awaited[] = [];
+    const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released, lookups, awaiting };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
     // With an argument missing, the caller decides again or asks the user.
-    if (rest.missing.length === 0 && optionals.length > 0) await readUnasked((open) => removeNotGiven(optionals, open));
+    const isWhole = rest.missing.length === 0;
+    if (isWhole && optionals.length > 0) await readUnasked((open) => removeNotGiven(optionals, open));
+    const awaited = isWhole ? await readUnasked((open) => findAwaited(awaiting, open)) : [];
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
-      return { arguments: value, ...rest, taken };
+      return { arguments: value, ...rest, taken, awaited };
   }
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, settled, optionals, taken, notGiven, released, depth } = writing;
+  const { writer, settled, optionals, taken, notGiven, released, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
@@ -109,9 +115,16 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   let separator = '';
   for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
     const place = { name, schema: properties[name], required: listed.includes(name) };
-    if (!isNeeded(name) && ((depth === 0 && notGiven.has(name)) || !isPossible(place, writing))) continue;
+    const isLookup = depth === 0 && lookups.has(name) && !isNeeded(name) && !isPossible(place, writing);
+    const isSkipped = (depth === 0 && notGiven.has(name)) || !(isLookup || isPossible(place, writing));
+    if (!isNeeded(name) && isSkipped) continue;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
+    if (isLookup) {
+      awaiting.push({ name, mark: writer.mark(), odds: await valueOdds(writer) });
+      writer.force(NULL.text);
+      continue;
+    }
     const known = settled.get(name);
     const before = { taken: new Set(taken.keys()), optionals: optionals.length };
     const leaveOut = () => {
@@ -144,7 +157,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
 async function writeSettled(place: Place, known: Candidate, writing: Writing): Promise<Value> {
   const { value: settled, from } = known;
   const [value] = Array.isArray(settled) ? settled : [settled];
-  if (!isOpen(value)) {
+  if (!isOpenReference(value)) {
     writing.writer.force(JSON.stringify(settled));
     if (from !== 'step') writing.taken.set(wordsOf(known), undefined);
     return { value: settled, from, probability: 1 };
@@ -155,15 +168,10 @@ async function writeSettled(place: Place, known: Candidate, writing: Writing): P
   const own = fields.filter(({ text, ends }) => ends === 'string' && text.startsWith(value, 1));
   const field =
     (own.length > 0 ? await writeBest(place, own, writing) : undefined) ??
-    (await writeField(place, { value, probability: 1 }, writing.writer));
+    (await writeField(place.name, { value, probability: 1 }, writing.writer));
   if (settled === value) return field;
   writing.writer.force(']');
   return { ...field, value: [field.value] };
-}
-
-/** An open reference, `${s1.`: the model must name the field. */
-function isOpen(value: unknown): value is string {
-  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
 }
 
 function isPossible(place: Place, writing: Writing): boolean {
@@ -178,13 +186,10 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   const plain = { ...place, schema };
   if (isList(schema)) return writeList(plain, writing);
   if (isObject(schema.properties) && writing.depth < MAX_DEPTH) return writeInner(plain, writing);
-  const isFree = isText(schema) && !isClosed(schema) && formOf(schema) === undefined;
-  return writeChoice(plain, { ...writing, isFree });
+  return writeChoice(plain, writing);
 }
 
 const END: Choice = { text: ']', ends: 'close' };
-/** `""` says nothing, so that the quotation mark counts alone. */
-const QUOTE: Choice = { text: '"', ends: 'itself' };
 const opens = (text: '[' | '{'): Choice => ({ text, ends: 'open' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
@@ -243,57 +248,4 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
     from: weakest(found.map(({ from }) => from)),
     probability: Math.min(...found.map(({ probability }) => probability)),
   };
-}
-
-async function writeChoice(
-  place: PlainPlace,
-  { isFree, ...writing }: Writing & { isFree: boolean },
-): Promise<Value | undefined> {
-  const options = choicesFor(place, writing);
-  const canCompose = isFree && !writing.context.handles.has(place.name);
-  const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
-  if (await writesNull(place, beginnings, writing)) return undefined;
-  const mark = writing.writer.mark();
-  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
-  const best = own ? undefined : await choose(options, writing);
-  const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
-  const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
-  const composed = own ?? longer;
-  if (!composed) return best && write(place, best.chosen.candidate, best.probability, writing);
-  if (longer) writing.optional?.decisions.pop();
-  if (copied) writing.taken.set(wordsOf(copied), undefined);
-  writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
-  return { value: composed.text, from: 'composed', probability: composed.probability };
-}
-
-async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {
-  const best = await choose(options, writing);
-  return best && write(place, best.chosen.candidate, best.probability, writing);
-}
-
-async function write(place: Place, chosen: Candidate, probability: number, { writer, taken }: Writing): Promise<Value> {
-  const { value, from } = chosen;
-  // An open reference serves one argument, as words do.
-  if (isOpen(value)) taken.set(value, undefined);
-  if (isOpen(value)) return writeField(place, { value, probability }, writer);
-  writer.force(JSON.stringify(value));
-  // Computed values do not take the words: both ends of a window share them.
-  if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
-  if (from === 'computed') taken.set(String(value), place.name);
-  return { value, from, probability };
-}
-
-/** Lets the model name the field of a result without a schema; an invalid name becomes the name of the argument. */
-async function writeField(
-  { name }: Place,
-  start: { value: string; probability: number },
-  writer: JsonWriter,
-): Promise<Value> {
-  writer.force(`"${start.value}`);
-  const { text, probability } = await writer.writeText(MAX_FIELD_TOKENS);
-  writer.force('"');
-  const [reference] = findReferences(start.value + text);
-  const isWhole = reference?.whole === true && reference.path.length > 0;
-  const value = isWhole ? reference.text : `${start.value}${name}}`;
-  return { value, from: 'step', probability: Math.min(start.probability, probability) };
 }

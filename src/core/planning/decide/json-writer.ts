@@ -14,6 +14,7 @@ import {
 import type { Token, TokenReader } from '../../model/model.js';
 import { parseJson } from '../../model/structured.js';
 import { isIdentifier, saysText } from '../ground.js';
+import { findReferences } from '../references.js';
 import type { Open } from './read.js';
 import { boundsOf, folded, type SourceContext } from './sources.js';
 
@@ -204,4 +205,26 @@ async function writeFrom(
   }
   writer.back(mark);
   return undefined;
+}
+
+/** An open reference, `${s1.`: the model must name the field. */
+export function isOpenReference(value: unknown): value is string {
+  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
+}
+
+const MAX_FIELD_TOKENS = 12;
+
+/** Lets the model name the field of a result without a schema; an invalid name becomes the name of the argument. */
+export async function writeField(
+  name: string,
+  start: { value: string; probability: number },
+  writer: JsonWriter,
+): Promise<{ value: string; from: 'step'; probability: number }> {
+  writer.force(`"${start.value}`);
+  const { text, probability } = await writer.writeText(MAX_FIELD_TOKENS);
+  writer.force('"');
+  const [reference] = findReferences(start.value + text);
+  const isWhole = reference?.whole === true && reference.path.length > 0;
+  const value = isWhole ? reference.text : `${start.value}${name}}`;
+  return { value, from: 'step', probability: Math.min(start.probability, probability) };
 }

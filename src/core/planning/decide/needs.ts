@@ -1,12 +1,15 @@
 /** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
 import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
+import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { fits } from '../../catalog/schema/paths.js';
+import { fits, subschemaAt } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
+import { renderPath } from '../references.js';
+import { formOf } from '../times.js';
 import { spansOf } from './options.js';
-import { candidatesFor, isNumber, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
+import { candidatesFor, isClosed, isNumber, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
 
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
@@ -78,16 +81,51 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
  * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost.
  */
 export function chooseProvision(
-  provisions: readonly Provision[],
-  likely: readonly Tool[],
+  consumer: Tool,
+  { provisions, likely }: { provisions: readonly Provision[]; likely: readonly Tool[] },
   { tools, ...parts }: { view: View; request: Request; tools: readonly Tool[] },
 ): Provision | undefined {
+  const keyed = provisions.find(({ producer }) => isKeyed(producer, consumer, parts));
+  if (keyed) return keyed;
   const equal = provisions.filter(({ score }) => score === provisions[0]?.score);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;
   const found = likely.flatMap(firstOf(provisions));
   return found.find((one) => isReady(one) || (best && !isReady(best))) ?? best;
+}
+
+/** Whether the request gives the identifiers by which the tool finds its result, such as the number of an order for its id. */
+function isKeyed(producer: Tool, consumer: Tool, { view, request }: { view: View; request: Request }): boolean {
+  const { argumentsOf } = producerGraph(view);
+  const own = argumentsOf(consumer).map(({ name }) => name);
+  const keys = argumentsOf(producer).filter(({ isRequired, isIdentifier }) => isRequired && isIdentifier);
+  return keys.length > 0 && keys.every((key) => !own.includes(key.name) && isGiven(key, request));
+}
+
+/** Provisions of each optional identifier by tools that find it by words, if the request has no word of its form. */
+export function lookupsOf(
+  tool: Tool,
+  handles: ReadonlyMap<string, boolean>,
+  { view, request }: { view: View; request: Request },
+): Map<string, readonly Provision[]> {
+  const graph = producerGraph(view);
+  const isLookup = ({ producer, score }: Provision) =>
+    score >= MIN_SCORE &&
+    producer.risk === 'low' &&
+    missingIdentifiers(producer, { view, request }).length === 0 &&
+    findsByWords(producer);
+  const optional = graph.argumentsOf(tool).filter(({ name, isRequired }) => !isRequired && handles.get(name) === false);
+  const found = optional.map(({ name }) => [name, graph.provisionsFor(tool, name).filter(isLookup)] as const);
+  return new Map(found.filter(([, provisions]) => provisions.length > 0));
+
+  function findsByWords(producer: Tool): boolean {
+    const root = fittedSchemas(producer).input;
+    return graph.argumentsOf(producer).some(({ schema, isIdentifier }) => {
+      const plain = plainSchema(schema, root);
+      return !isIdentifier && isText(plain) && !isClosed(plain) && formOf(plain) === undefined;
+    });
+  }
 }
 
 /** The text that counts as given: the message, the ask, which may add words of the history, and the history. */
@@ -117,4 +155,24 @@ function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Prov
     const field = resultFields(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
     return field && format !== undefined ? [{ producer, path: field.path, score: MIN_SCORE }] : [];
   });
+}
+
+/** The value of an argument that a field of a step's result provides, in a list if the argument is one and the field is not. */
+export function referenceTo(
+  step: string,
+  { producer, path }: Provision,
+  { tool, argument }: { tool: Tool; argument: string },
+): string | readonly string[] {
+  const root = fittedSchemas(tool).input;
+  const isList = plainSchema(Object(root.properties)[argument], root).type === 'array';
+  const field = producer.outputSchema && subschemaAt(producer.outputSchema, path);
+  // The model names the field of a result without a schema.
+  const value = producer.outputSchema ? reference(step, path) : `\${${step}.`;
+  return isList && !(isObject(field) && field.type === 'array') ? [value] : value;
+}
+
+/** `${s1.rooms[0].id}` */
+export function reference(step: string, path: Provision['path']): string {
+  const rendered = renderPath(path);
+  return `\${${step}${rendered === '' || rendered.startsWith('[') ? '' : '.'}${rendered}}`;
 }

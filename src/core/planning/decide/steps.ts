@@ -1,23 +1,22 @@
 /** Turns the tools of the asks into the steps of a plan: producers before consumers, arguments, the check. */
 import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
-import { isObject, sameJson } from '../../catalog/schema/json.js';
+import { sameJson } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { fillDefaults, subschemaAt } from '../../catalog/schema/paths.js';
+import { fillDefaults } from '../../catalog/schema/paths.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
-import { renderPath } from '../references.js';
 import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { isNumberIdentifier } from './given.js';
-import { awaitedArguments, canProvide, chooseProvision, saidIn } from './needs.js';
+import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, referenceTo, saidIn } from './needs.js';
 import { spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
 import { readSaid } from './said.js';
 import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
-import { type Candidate, plainSchema, resultFields, type SourceContext, wordsOf } from './sources.js';
+import { type Candidate, resultFields, type SourceContext, wordsOf } from './sources.js';
 import { describe, stepPrompt } from './step-prompt.js';
 
 /** A step in progress, with its required arguments that have no source. */
@@ -45,7 +44,8 @@ interface About {
    * 67 development requests one more is right and two get nearer (`test/bench/plans.mjs --set coding-agent --half learn`).
    */
   readonly likely: readonly Tool[];
-  readonly depth: number;
+  /** The tools that wait for the step, the one of the ask first. */
+  readonly consumers: readonly Tool[];
   readonly chain: Chain;
   readonly serves?: Served;
 }
@@ -60,6 +60,7 @@ interface Chain {
 
 const MAX_PRODUCERS = 3;
 const MAX_CALLS = 24;
+const NO_LOOKUPS: ReadonlyMap<string, readonly Provision[]> = new Map();
 /** Sources of values that are as the request says them. */
 const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
 
@@ -95,7 +96,7 @@ export async function decideSteps(
   /** Adds a step for each call of the tool that an ask wants. @returns their number */
   async function addCalls(
     tool: Tool,
-    { ask, asks, likely }: Omit<About, 'depth' | 'chain'> & { asks: readonly string[] },
+    { ask, asks, likely }: Omit<About, 'consumers' | 'chain'> & { asks: readonly string[] },
   ) {
     const calls: Repeated[] = [];
     let found: Repeated | undefined;
@@ -104,7 +105,7 @@ export async function decideSteps(
       const words = found && wordsOf(found.next);
       // A further call has an ask of its own if the model wrote one with its value.
       const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
-      await addStep(tool, { ask: own ?? ask, likely, depth: 0, chain });
+      await addStep(tool, { ask: own ?? ask, likely, consumers: [], chain });
       found = chain.repeated?.found;
       if (found) calls.push(found);
     } while (found && calls.length < MAX_CALLS);
@@ -120,7 +121,7 @@ export async function decideSteps(
         isNumberIdentifier(name, { open, numbers: said.numbers }),
       );
     const needed = { ask: about.ask, context, isNumberSaid };
-    const waiting = about.depth < MAX_PRODUCERS ? await awaitedArguments(tool, needed, parts) : [];
+    const waiting = about.consumers.length < MAX_PRODUCERS ? await awaitedArguments(tool, needed, parts) : [];
     for (const { argument, provisions } of waiting) {
       const known = drafts.filter((draft) =>
         provisions.some(({ producer }) => isReusable(draft, producer, tool, about)),
@@ -130,19 +131,14 @@ export async function decideSteps(
       const [found] = known;
       const provision = found
         ? provisions.find(({ producer }) => producer === found.tool)
-        : chooseProvision(provisions, about.likely, parts);
+        : chooseProvision(tool, { provisions, likely: about.likely }, parts);
       if (!provision) continue;
-      const next = { ...about, depth: about.depth + 1, serves: { tool, argument } };
-      const id = found?.id ?? (await addStep(provision.producer, next));
-      // The model names the field of a result without a schema.
-      const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
-      const isItem = isList(tool, argument) && !isListAt(provision);
-      settled.set(argument, { value: isItem ? [value] : value, from: 'step' });
+      await settleBy(argument, provision, found);
     }
     const { chain } = about;
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
-    const decide = () => {
+    const decide = (lookups: readonly string[]) => {
       const values = promptValues(tool, about);
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
@@ -153,13 +149,26 @@ export async function decideSteps(
           ...chain.earlier.map(({ value }) => [String(value), undefined] as const),
           ...takenBy(settled, tool),
         ]),
+        lookups: new Set(lookups),
         context: { ...context, results: results() },
       });
     };
-    let decided = await decide();
+    const lookups = about.consumers.length < MAX_PRODUCERS ? lookupsOf(tool, context.handles, parts) : NO_LOOKUPS;
+    let decided = await decide([...lookups.keys()]);
+    for (const argument of decided.awaited) {
+      const provisions = lookups.get(argument) ?? [];
+      const provision = chooseProvision(tool, { provisions, likely: about.likely }, parts);
+      if (!provision) continue;
+      const before = drafts.length;
+      await settleBy(argument, provision);
+      if (drafts.slice(before).every(({ missing }) => missing.length === 0)) continue;
+      // Without what it needs, the lookup is left out, and no question of it reaches the user.
+      drafts.length = before;
+      settled.delete(argument);
+    }
     const found = await findMissing(tool, decided.missing, about);
     for (const [argument, id] of found) settled.set(argument, { value: `\${${id}.`, from: 'step' });
-    if (found.size > 0) decided = await decide();
+    if (decided.awaited.length + found.size > 0) decided = await decide([]);
     const asking = { ...parts, message: about.ask };
     decided = { ...decided, arguments: await withServedItems(tool, decided.arguments, asking) };
     if (last?.tool === tool && decided.missing.length === 0) decided = withShared(decided, last);
@@ -179,15 +188,22 @@ export async function decideSteps(
         found: await findRepeated({ tool, ...decided }, chain.earlier, { ...asking, values: context }),
       };
     return id;
+
+    async function settleBy(argument: string, provision: Provision, known?: Draft): Promise<void> {
+      const next = { ...about, consumers: [...about.consumers, tool], serves: { tool, argument } };
+      const step = known?.id ?? (await addStep(provision.producer, next));
+      settled.set(argument, { value: referenceTo(step, provision, { tool, argument }), from: 'step' });
+    }
   }
 
   /** Adds steps for arguments that neither the request nor the graph provides: the model names a tool for each, or none. */
   async function findMissing(tool: Tool, missing: readonly string[], about: About): Promise<Map<string, string>> {
-    const { ask, depth } = about;
+    const { ask, consumers } = about;
     const found = new Map<string, string>();
-    if (depth >= MAX_PRODUCERS) return found;
+    if (consumers.length >= MAX_PRODUCERS) return found;
+    const waiting = [...consumers, tool];
     const readers = parts.tools.filter(
-      (other) => other !== tool && RISKS.indexOf(other.risk) <= RISKS.indexOf(tool.risk),
+      (other) => !waiting.includes(other) && RISKS.indexOf(other.risk) <= RISKS.indexOf(tool.risk),
     );
     for (const argument of missing) {
       const others = readers.filter((other) => canProvide(other, tool, argument));
@@ -196,7 +212,7 @@ export async function decideSteps(
       if (!producer) continue;
       const known = drafts.find((draft) => isReusable(draft, producer, tool, about));
       const serves = { tool, argument };
-      found.set(argument, known?.id ?? (await addStep(producer, { ...about, depth: depth + 1, serves })));
+      found.set(argument, known?.id ?? (await addStep(producer, { ...about, consumers: waiting, serves })));
     }
     return found;
   }
@@ -265,19 +281,4 @@ function isSame(
 function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
   const others = ranked.filter((one) => one.tool !== tool && one.odds > 1);
   return others.sort((one, other) => other.odds - one.odds).map((one) => one.tool);
-}
-
-function isList(tool: Tool, argument: string): boolean {
-  const root = fittedSchemas(tool).input;
-  return plainSchema(Object(root.properties)[argument], root).type === 'array';
-}
-
-function isListAt({ producer, path }: Provision): boolean {
-  const found = producer.outputSchema && subschemaAt(producer.outputSchema, path);
-  return isObject(found) && found.type === 'array';
-}
-
-function reference(id: string, path: Provision['path']): string {
-  const rendered = renderPath(path);
-  return `\${${id}${rendered === '' || rendered.startsWith('[') ? '' : '.'}${rendered}}`;
 }

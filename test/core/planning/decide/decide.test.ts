@@ -765,6 +765,62 @@ describe('steps on the way', () => {
     expect(result).toMatchObject({ steps: [{ tool: 'list_rooms' }, { tool: 'book_room' }] });
   });
 
+  it('come from a tool that finds its result by an identifier of the request, sooner than from a list', async () => {
+    const order = { type: 'object', properties: { order_id: { type: 'integer' }, order_number: text } };
+    const orders = { type: 'object', properties: { orders: { type: 'array', items: order } } };
+    const list = makeTool('list_orders', { outputSchema: orders });
+    const get = makeTool('get_order', { inputSchema: needing('order_number'), outputSchema: order });
+    const cancel = makeTool('cancel_order', {
+      risk: 'high',
+      inputSchema: { type: 'object', properties: { order_id: { type: 'integer' } }, required: ['order_id'] },
+    });
+    const called = async (message: string) => {
+      const found = await decide([list, get, cancel], message, {
+        tool: single(message, 'cancel_order', { [chooses(message, 'list_orders')]: 0.6 }),
+        arguments: { get_order: '"order_number": "SO-20377"}' },
+      });
+      return found.called;
+    };
+    expect(await called('Cancel order SO-20377')).toEqual(['get_order', 'cancel_order']);
+    expect(await called('Cancel the last order')).toEqual(['list_orders', 'cancel_order']);
+  });
+
+  describe('for an optional identifier', () => {
+    const customer = makeTool('find_customer', {
+      inputSchema: needing('name'),
+      outputSchema: returning('customer_id'),
+    });
+    const invoices = makeTool('list_invoices', { inputSchema: returning('customer_id') });
+    const message = 'Invoices of Hill Ltd';
+    const value = (probability: number): Answer => ({
+      '"customer_id": 12}': probability,
+      '"customer_id": null}': 1 - probability,
+    });
+    const listed = (asking: Pick<Script, 'unasked' | 'arguments'>) =>
+      decide([customer, invoices], message, { tool: single(message, 'list_invoices'), ...asking });
+    const byName = { find_customer: '"name": "Hill Ltd"}', list_invoices: value(0.1) };
+
+    it('are added where the model would make a value up for this request, and not for any', async () => {
+      const { result } = await listed({ arguments: byName, unasked: { arguments: value(0.01) } });
+      expect(result).toMatchObject({
+        steps: [
+          { tool: 'find_customer', arguments: { name: 'Hill Ltd' } },
+          { tool: 'list_invoices', arguments: { customer_id: '${s1.customer_id}' }, from: { customer_id: 'step' } },
+        ],
+      });
+      const usual = await listed({ arguments: byName, unasked: { arguments: value(0.05) } });
+      expect(usual.steps).toMatchObject([{ tool: 'list_invoices', arguments: {} }]);
+    });
+
+    it('are left out where the request does not say what to look up', async () => {
+      const { result } = await listed({
+        arguments: { ...byName, find_customer: '"name": null}' },
+        unasked: { arguments: value(0.01) },
+      });
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'list_invoices', arguments: {} }] });
+    });
+  });
+
   it('are chosen by the model where several were asked for', async () => {
     const { steps } = await decide(
       [

@@ -1,0 +1,67 @@
+/** Writes a value that is neither a list nor an object: one choice among its candidates, or a text in the model's own words. */
+import type { SourceName } from '../../result.js';
+import { formOf } from '../times.js';
+import { choose, NULL, type OptionalValue, QUOTE, writesNull } from './given.js';
+import { isOpenReference, type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
+import { type ChoiceContext, choicesFor, type Option } from './options.js';
+import { type Candidate, isClosed, isText, type Place, type PlainPlace, wordsOf } from './sources.js';
+
+export interface ChoiceWriting extends ChoiceContext {
+  readonly writer: JsonWriter;
+  readonly taken: Map<string, string | undefined>;
+  /** The optional argument of the place. */
+  readonly optional?: OptionalValue | undefined;
+  /** Place in a list, from 0; undefined outside of lists. */
+  readonly item?: number | undefined;
+}
+
+export interface Value {
+  readonly value: unknown;
+  readonly from: SourceName;
+  readonly probability: number;
+}
+
+export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Promise<Value | undefined> {
+  const options = choicesFor(place, writing);
+  const isFree = isText(place.schema) && !isClosed(place.schema) && formOf(place.schema) === undefined;
+  const canCompose = isFree && !writing.context.handles.has(place.name);
+  const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
+  if (await writesNull(place, beginnings, writing)) return undefined;
+  const mark = writing.writer.mark();
+  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
+  const best = own ? undefined : await choose(options, writing);
+  const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
+  const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
+  const composed = own ?? longer;
+  if (!composed) return best && write(place, best.chosen.candidate, best.probability, writing);
+  if (longer) writing.optional?.decisions.pop();
+  if (copied) writing.taken.set(wordsOf(copied), undefined);
+  writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
+  return { value: composed.text, from: 'composed', probability: composed.probability };
+}
+
+export async function writeBest(
+  place: Place,
+  options: readonly Option[],
+  writing: ChoiceWriting,
+): Promise<Value | undefined> {
+  const best = await choose(options, writing);
+  return best && write(place, best.chosen.candidate, best.probability, writing);
+}
+
+export async function write(
+  place: Place,
+  chosen: Candidate,
+  probability: number,
+  { writer, taken }: ChoiceWriting,
+): Promise<Value> {
+  const { value, from } = chosen;
+  // An open reference serves one argument, as words do.
+  if (isOpenReference(value)) taken.set(value, undefined);
+  if (isOpenReference(value)) return writeField(place.name, { value, probability }, writer);
+  writer.force(JSON.stringify(value));
+  // Computed values do not take the words: both ends of a window share them.
+  if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
+  if (from === 'computed') taken.set(String(value), place.name);
+  return { value, from, probability };
+}
