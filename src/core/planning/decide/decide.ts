@@ -54,15 +54,28 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
  */
 const CONFIRMS = { namesFirst: 0.7, fitsFirst: 0.5 };
 
-/** Asks that are in doubt count only if a tool confirms each; else the message is one ask. */
+/** Asks that are in doubt count only if a tool confirms them; else they are a part of the ask before. */
 async function chooseForAll({ asks, one, isSure }: Asks, deciding: Deciding): Promise<readonly ToolOfAsk[]> {
   const chosen = await joinAsks(await chooseTools(asks, deciding), { ...deciding, one });
   if (isSure) return chosen;
-  if (asksOf(chosen).length === 1) return chosen.map((only) => ({ ...only, asks: [] }));
+  const all = asksOf(chosen);
+  if (all.length === 1) return chosen.map((only) => ({ ...only, asks: [] }));
   const least = deciding.isOrdered ? CONFIRMS.fitsFirst : CONFIRMS.namesFirst;
-  if (chosen.every(({ tool, probability }) => tool && probability >= least)) return chosen;
-  deciding.trace.add('planning', 'the asks come to one', { asks });
-  return chooseTools([deciding.message], { ...deciding, areAsksDoubted: true });
+  const confirmed = asksOf(chosen.filter(({ tool, probability }) => tool && probability >= least));
+  if (confirmed.length === all.length) return chosen;
+  deciding.trace.add('planning', 'asks that no tool confirms are parts of others', { asks: all, confirmed });
+  if (confirmed.length === 0) return chooseTools([deciding.message], deciding);
+  const wholeOf = confirmed.length === 1 ? () => deciding.message : wholeAsks(all, confirmed);
+  return chosen.filter(({ ask }) => confirmed.includes(ask)).map((one) => ({ ...one, ask: wholeOf(one.ask) }));
+}
+
+/** Each confirmed ask with those behind it that are not; the first one also with those before it. */
+function wholeAsks(asks: readonly string[], confirmed: readonly string[]): (ask: string) => string {
+  return (ask) => {
+    const place = confirmed.indexOf(ask);
+    const [start, end] = [place === 0 ? '' : ask, confirmed[place + 1]];
+    return asks.slice(Math.max(0, asks.indexOf(start)), end === undefined ? undefined : asks.indexOf(end)).join('; ');
+  };
 }
 
 const COUNTS: readonly Choice[] = ['1', '2', '3', '4', '5', '6', '7', '8'].map((text) => ({ text, ends: 'plain' }));

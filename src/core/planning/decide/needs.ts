@@ -103,16 +103,21 @@ function isKeyed(producer: Tool, consumer: Tool, { view, request }: { view: View
   return keys.length > 0 && keys.every((key) => !own.includes(key.name) && isGiven(key, request));
 }
 
-/** Provisions of each optional identifier by tools that find it by words, if the request has no word of its form. */
+/**
+ * Provisions of each optional identifier by tools that find it by words, if the request has no word of its form.
+ *
+ * @param about.consumers tools that wait for this one, which find nothing for it
+ */
 export function lookupsOf(
   tool: Tool,
-  handles: ReadonlyMap<string, boolean>,
+  { handles, consumers }: { handles: ReadonlyMap<string, boolean>; consumers: readonly Tool[] },
   { view, request }: { view: View; request: Request },
 ): Map<string, readonly Provision[]> {
   const graph = producerGraph(view);
   const isLookup = ({ producer, score }: Provision) =>
     score >= MIN_SCORE &&
     producer.risk === 'low' &&
+    !consumers.includes(producer) &&
     missingIdentifiers(producer, { view, request }).length === 0 &&
     findsByWords(producer);
   const optional = graph.argumentsOf(tool).filter(({ name, isRequired }) => !isRequired && handles.get(name) === false);

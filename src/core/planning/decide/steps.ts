@@ -121,7 +121,8 @@ export async function decideSteps(
         isNumberIdentifier(name, { open, numbers: said.numbers }),
       );
     const needed = { ask: about.ask, context, isNumberSaid };
-    const waiting = about.consumers.length < MAX_PRODUCERS ? await awaitedArguments(tool, needed, parts) : [];
+    const mayWait = about.consumers.length < MAX_PRODUCERS;
+    const waiting = mayWait ? await awaitedArguments(tool, needed, parts) : [];
     for (const { argument, provisions } of waiting) {
       const known = drafts.filter((draft) =>
         provisions.some(({ producer }) => isReusable(draft, producer, tool, about)),
@@ -153,7 +154,7 @@ export async function decideSteps(
         context: { ...context, results: results() },
       });
     };
-    const lookups = about.consumers.length < MAX_PRODUCERS ? lookupsOf(tool, context.handles, parts) : NO_LOOKUPS;
+    const lookups = mayWait ? lookupsOf(tool, { ...context, ...about }, parts) : NO_LOOKUPS;
     let decided = await decide([...lookups.keys()]);
     for (const argument of decided.awaited) {
       const provisions = lookups.get(argument) ?? [];

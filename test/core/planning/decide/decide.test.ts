@@ -350,6 +350,35 @@ describe('what is asked for', () => {
     if (expected.length === 1) expect(result).toMatchObject({ steps: [{ purpose: message }], unserved: [] });
   });
 
+  it.each([
+    [
+      ['weather in Oslo', 'put it down', 'gently'],
+      ['weather in Oslo', 'put it down; gently'],
+    ],
+    [
+      ['if you can', 'weather in Oslo', 'put it down'],
+      ['if you can; weather in Oslo', 'put it down'],
+    ],
+  ])('that is in doubt, and that no tool confirms, is a part of another one: %j', async (asks, purposes) => {
+    const tools = new Map([
+      ['weather in Oslo', 'weather'],
+      ['put it down', 'write_note'],
+    ]);
+    const toolOfAsk = (ask: string) => tools.get(ask) ?? 'none';
+    const doing = (name: string) => (ask: string) => (toolOfAsk(ask) === name ? 'yes"}' : 'no"}');
+    const message = asks.join(', ');
+    const { steps } = await decide([weather, note], message, {
+      asks: { '1}': 0.8, [listOf(asks)]: 0.2 },
+      tool: (of) => {
+        if (of !== message) return chooses(of, toolOfAsk(of));
+        return asks.map((ask) => chooses(ask, toolOfAsk(ask))).join(', {"do": ');
+      },
+      fits: { weather: doing('weather'), write_note: doing('write_note') },
+      arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Oslo"}' },
+    });
+    expect(steps.map(({ purpose }) => purpose)).toEqual(purposes);
+  });
+
   it('is done again behind an effect, and is not lost where there are many', async () => {
     const list = makeTool('list_files', { description: 'Lists.' });
     const remove = makeTool('remove_file', { risk: 'high', inputSchema: needing('path') });
@@ -639,24 +668,6 @@ describe('what is asked for', () => {
     });
     expect(called).toEqual(expected);
   });
-
-  it.each([
-    ['has a second act', yes(0.55), ['train_search', 'train_book']],
-    ['has no second act that hardly fits', yes(0.45), ['train_search']],
-  ])(
-    '%s where the model doubts that one thing is asked for, but finds no tool for the second',
-    async (_, closes, expected) => {
-      const { called } = await decide([drafting, book], HOME, {
-        asks: { '1}': 0.75, '2, "asks": ["the cheapest train", "home"]}': 0.25 },
-        tool: (message) => chooses(message, message === 'home' ? 'none' : 'train_search'),
-        fits: {
-          train_search: (message) => (message === 'home' ? 'no"}' : yes(0.9)),
-          train_book: (message) => (message === 'home' ? 'no"}' : closes),
-        },
-      });
-      expect(called).toEqual(expected);
-    },
-  );
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
     const sure = (ask: string): Answer => ({ [chooses(ask, 'weather')]: 0.9, [chooses(ask, 'write_note')]: 0.1 });
