@@ -27,7 +27,9 @@ export async function timesByChrono(pieces: readonly string[], language: string,
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
   };
-  const found = await runInSlices(findInEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true })));
+  const read = (piece: string) =>
+    parser.parse(piece, now, { forwardDate: true }).map((one) => lastWeekday(one, parser, now) ?? one);
+  const found = await runInSlices(findInEach(pieces, read));
   const times = found.map(
     (one): WithYear =>
       timeNamed(one.text, named) ?? {
@@ -43,6 +45,22 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
   const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
   return { times: whole, day: own && today, durations: timeless };
+}
+
+/**
+ * `letzten Freitag` is past, but chrono moves any weekday forward. Read the day before such a day, a weekday alone is tomorrow.
+ *
+ * @returns undefined if the weekday is not the last one
+ */
+function lastWeekday(one: ParsedResult, parser: Chrono, now: Date): ParsedResult | undefined {
+  const { start, text } = one;
+  if (!start.isCertain('weekday') || start.isCertain('day')) return undefined;
+  const eve = new Date(start.date());
+  eve.setDate(eve.getDate() - 1);
+  const [before] = parser.parse(text, eve);
+  if (!before || before.start.date() >= eve) return undefined;
+  const [last] = parser.parse(text, now);
+  return last && Object.assign(one, { start: last.start, end: last.end });
 }
 
 /** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30` and `19h30`. */

@@ -20,6 +20,9 @@ describe('a day that is said', () => {
     ['en, by its weekday', 'Book a table on Friday', '2026-11-27'],
     ['zh, by its date', '12月5日的会议', '2026-12-05'],
     ['de, by its date', 'Der Termin am 5. Dezember 2026 wird verschoben', '2026-12-05'],
+    ['de, by its weekday', 'Ein Tisch am Freitag', '2026-11-27'],
+    ['de, by the last weekday', 'Wer war letzten Freitag da?', '2026-11-20'],
+    ['fr, by the last weekday', 'Qui était là vendredi dernier ?', '2026-11-20'],
   ])('is worked out: %s', async (_, message, date) => {
     const { times } = await read(message);
     expect(times[0]?.start.date).toBe(date);
