@@ -5,6 +5,7 @@
  *   npm run build && node test/bench/plans.mjs --set hydrology --set first [--half learn|measure|all] [--cases 20]
  *     [--seed 1] [--out FILE.jsonl] [--resume] [--dry] [--options '{"maxTools":8}'] [--today 2025-11-21]
  *     [--set FILE.cases.jsonl --catalog FILE] [--benchmarks FOLDER] [--model-file FILE | --base-url URL --model NAME]
+ *     [--kept FILE]
  *
  * A case belongs to the half `learn` where the first bit of the SHA-256 of its id is 0, else to `measure`. NESTFUL is split
  * by what earlier work looked at: those 60 cases are `learn`, the other 83 `measure`. `--dry` gives the expected plans

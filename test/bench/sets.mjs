@@ -8,6 +8,7 @@ import { randomFor, sampleOf } from '../../dist/eval/random.js';
 import { expectedKind } from '../../dist/eval/score-case.js';
 import { createModel, loadCatalog } from '../../dist/index.js';
 import { halfOf } from './halves.mjs';
+import { keepReadings } from './kept-readings.mjs';
 
 /** Flags of all scripts that measure sets with a model, for `parseArgs`. */
 export const SET_FLAGS = {
@@ -20,13 +21,15 @@ export const SET_FLAGS = {
   'model-file': { type: 'string' },
   'base-url': { type: 'string' },
   model: { type: 'string' },
+  kept: { type: 'string' },
 };
 /** A call and a request may take as long as the model takes, in milliseconds. */
 export const LONGEST_MS = 86_400_000;
 
 /** @param flags of `SET_FLAGS`. Without any the local model */
-export function openModel({ 'model-file': modelFile, 'base-url': baseUrl, model }) {
-  return createModel({ modelFile, baseUrl, model, callTimeoutMs: baseUrl && LONGEST_MS });
+export async function openModel({ 'model-file': modelFile, 'base-url': baseUrl, model, kept }) {
+  const opened = await createModel({ modelFile, baseUrl, model, callTimeoutMs: baseUrl && LONGEST_MS });
+  return kept === undefined ? opened : keepReadings(opened, kept);
 }
 
 /** Of the 60 cases of NESTFUL that were looked at: a sample of all with this seed. */
@@ -47,6 +50,8 @@ function setsIn(folder) {
   return {
     ...Object.fromEntries(FIXTURES.map((name) => [name, { files: [fixture(name)], kind: 'plan' }])),
     exclusions: { files: [fixture('exclusions')] },
+    'back-office': { files: [fixture('back-office')] },
+    operations: { files: [fixture('operations')] },
     first: { files: [{ cases: 'fixtures/cases/first.jsonl' }] },
     abstention: { files: FIXTURES.map(fixture), kind: 'unplannable' },
     questions: { files: FIXTURES.map(fixture), kind: 'clarification' },

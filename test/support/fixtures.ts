@@ -43,7 +43,9 @@ export function loadCatalogFile(path: string): Promise<LoadedCatalog> {
 
 export const loadFixture = (name: FixtureName) => loadCatalogFile(`fixtures/catalogs/${name}.json`);
 
-export function loadFixtureCases(name: FixtureName | 'exclusions' | 'first'): FixtureCase[] {
+export function loadFixtureCases(
+  name: FixtureName | 'exclusions' | 'first' | 'back-office' | 'operations',
+): FixtureCase[] {
   const lines = readFileSync(`fixtures/cases/${name}.jsonl`, 'utf8').trim().split('\n');
   return lines.map((line): FixtureCase => JSON.parse(line));
 }
