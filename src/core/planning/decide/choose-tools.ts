@@ -72,8 +72,8 @@ interface Opinion {
   readonly likely: readonly Tool[];
   readonly best: string | undefined;
   readonly liftOf: LiftOf;
-  /** What the lift of a name is compared with: that of "none", or less. */
-  readonly against: number;
+  /** What the lift of the tool's name is compared with: that of "none", or less if its fit is near the best. */
+  readonly against: (tool: Tool) => number;
   readonly known: ReadonlyMap<Tool, Fit>;
 }
 
@@ -90,7 +90,15 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
-    opinions.push({ ask, tools, likely, best: reading[0]?.name, liftOf, against: liftOf([none]), known: new Map() });
+    opinions.push({
+      ask,
+      tools,
+      likely,
+      best: reading[0]?.name,
+      liftOf,
+      against: () => liftOf([none]),
+      known: new Map(),
+    });
   }
   return opinions;
 }
@@ -116,9 +124,9 @@ async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
-    const isLikely = (tool: Tool, { lift }: Fit) => tool === tools[0] || lift >= FIRST.near * highest;
-    const likely = [...known].flatMap(([tool, fit]) => (isLikely(tool, fit) ? [tool] : []));
-    const names = await compareNames(ask, { ...choice, context: choice.contextAfter(before), tools: likely });
+    const isNear = (tool: Tool) => (known.get(tool)?.lift ?? 0) >= FIRST.near * highest;
+    const likely = tools.slice(0, FIRST.tools).filter((tool, order) => order === 0 || isNear(tool));
+    const names = await compareNames(ask, isNear, { ...choice, context: choice.contextAfter(before), tools: likely });
     opinions.push({ ask, tools, likely, known, ...names });
   }
   return opinions;
@@ -133,13 +141,18 @@ async function toolsInOrder(
   return [...new Set([...(await orderFor(ask, before)), ...tools])];
 }
 
-async function compareNames(ask: string, choice: Deciding): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
-  const { none, readAlone, readUnasked } = createNameReader(choice);
+async function compareNames(
+  ask: string,
+  isNear: (tool: Tool) => boolean,
+  choice: Deciding,
+): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
+  const { none: noneName, readAlone, readUnasked } = createNameReader(choice);
   const reading = await readAlone(ask);
   const liftOf = liftsOf(reading, await readUnasked());
   // Among the names of a few tools that fit, "none" is likelier than among many that do not.
   const highest = Math.max(...choice.tools.map((tool) => liftWithProducers(tool, liftOf, choice)));
-  return { best: reading[0]?.name, liftOf, against: Math.min(liftOf([none]), FITS ** 2 * highest) };
+  const [none, near] = [liftOf([noneName]), FITS ** 2 * highest];
+  return { best: reading[0]?.name, liftOf, against: (tool) => (isNear(tool) ? Math.min(none, near) : none) };
 }
 
 interface Scoring extends Deciding, Opinion {
@@ -203,7 +216,7 @@ async function score(tool: Tool, scoring: Scoring): Promise<ScoredTool> {
   const { liftOf, against, known } = scoring;
   const { fits, lift: fit } = known.get(tool) ?? (await readFit(tool, scoring.ask, scoring));
   const lift = liftWithProducers(tool, liftOf, scoring);
-  return { tool, lift, fits, odds: fit * Math.sqrt(lift / against) };
+  return { tool, lift, fits, odds: fit * Math.sqrt(lift / against(tool)) };
 }
 
 function liftWithProducers(tool: Tool, liftOf: LiftOf, choice: Deciding): number {

@@ -279,7 +279,9 @@ function isSame(
   return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));
 }
 
+/** The other tools that fit. One with effects only if the request makes its name likelier: it may become a producer. */
 function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
-  const others = ranked.filter((one) => one.tool !== tool && one.odds > 1);
+  const isNamed = (one: ToolOfAsk['ranked'][number]) => one.tool.risk === 'low' || one.lift > 1;
+  const others = ranked.filter((one) => one.tool !== tool && one.odds > 1 && isNamed(one));
   return others.sort((one, other) => other.odds - one.odds).map((one) => one.tool);
 }
