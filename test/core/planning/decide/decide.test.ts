@@ -554,6 +554,16 @@ describe('what is asked for', () => {
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }] });
     });
 
+    it.each([
+      ['its name is likelier than no tool', 'weather'],
+      ['a tool that fits better stays', 'a_tool', 'none'],
+    ])('is for the first of them, though another one fits better: %s', async (_, chosen, named = chosen) => {
+      const fits = { a_tool: yes(0.55), weather: yes(0.3), c_tool: no, d_tool: no };
+      const { result, order } = await ordered({ fits, tool: single(OSLO, named) });
+      expect(order[0]).toBe('weather');
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: chosen }] });
+    });
+
     it('is for none of them where none fits, and the model names none', async () => {
       const { result, asked } = await ordered({
         tool: single(OSLO, 'none'),
@@ -576,6 +586,29 @@ describe('what is asked for', () => {
         arguments: { level: '"station_id": "${s1.station_id}"}' },
       });
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
+    });
+
+    it.each([
+      ['draft_notice', 0.6],
+      ['list_notices', 0],
+    ])('has a producer with effects only where the request makes its name likelier: %s', async (producer, named) => {
+      const notices = [
+        makeTool('list_notices', { outputSchema: returning('notice_id') }),
+        makeTool('draft_notice', { risk: 'medium', outputSchema: returning('notice_id') }),
+        makeTool('send_notice', { risk: 'high', inputSchema: needing('notice_id') }),
+      ];
+      const { called } = await decide([...notices, ...tools], 'Out with it', {
+        options: { passthroughTools: 0 },
+        selects: { 'send_notice"]}': 0.6, 'draft_notice"]}': 0.2, 'list_notices"]}': 0.1 },
+        tool: { [chooses('Out with it', 'send_notice')]: 1, [chooses('Out with it', 'draft_notice')]: named },
+        fits: {
+          ...Object.fromEntries(tools.map(({ name }) => [name, no])),
+          list_notices: no,
+          draft_notice: yes(0.8),
+          send_notice: yes(0.85),
+        },
+      });
+      expect(called).toEqual([producer, 'send_notice']);
     });
 
     describe('for an ask of several', () => {
