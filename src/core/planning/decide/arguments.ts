@@ -10,7 +10,7 @@ import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { type ChoiceWriting, type Value, write, writeBest, writeChoice } from './choice.js';
 import {
-  type Awaited,
+  type Awaiting,
   choose,
   findAwaited,
   isLikelyGiven,
@@ -52,8 +52,8 @@ interface Writing extends ChoiceWriting {
   readonly depth: number;
   readonly optionals: OptionalValue[];
   /** Optional identifiers that another tool finds, and what the model would write for them. */
-  readonly lookups: ReadonlySet<string>;
-  readonly awaiting: Awaited[];
+  readonly lookups: Names;
+  readonly awaiting: Awaiting[];
   /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
   readonly notGiven: Set<string>;
   readonly released: string[];
@@ -62,6 +62,7 @@ interface Writing extends ChoiceWriting {
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 
+type Names = Pick<ReadonlySet<string>, 'has'>;
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
 /**
@@ -76,7 +77,7 @@ export async function decideArguments(
     context: SourceContext;
     settled: ReadonlyMap<string, Candidate>;
     taken: TakenWords;
-    lookups: ReadonlySet<string>;
+    lookups: Names;
   },
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, settled, lookups } = question;
@@ -86,15 +87,17 @@ export async function decideArguments(
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
-    const awaiting: Awaited[] = [];
+    const awaiting: Awaiting[] = [];
     const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released, lookups, awaiting };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
     // With an argument missing, the caller decides again or asks the user.
-    const isWhole = rest.missing.length === 0;
-    if (isWhole && optionals.length > 0) await readUnasked((open) => removeNotGiven(optionals, open));
-    const awaited = isWhole ? await readUnasked((open) => findAwaited(awaiting, open)) : [];
+    const compare = async (open: Open) => {
+      await removeNotGiven(optionals, open);
+      return findAwaited(awaiting, open);
+    };
+    const awaited = rest.missing.length === 0 ? await readUnasked(compare) : [];
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
@@ -115,9 +118,9 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   let separator = '';
   for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
     const place = { name, schema: properties[name], required: listed.includes(name) };
-    const isLookup = depth === 0 && lookups.has(name) && !isNeeded(name) && !isPossible(place, writing);
-    const isSkipped = (depth === 0 && notGiven.has(name)) || !(isLookup || isPossible(place, writing));
-    if (!isNeeded(name) && isSkipped) continue;
+    const isEmpty = !isNeeded(name) && !isPossible(place, writing);
+    const isLookup = isEmpty && depth === 0 && lookups.has(name);
+    if (!isLookup && (isEmpty || (depth === 0 && notGiven.has(name)))) continue;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     if (isLookup) {

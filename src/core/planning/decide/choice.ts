@@ -1,10 +1,9 @@
 /** Writes a value that is neither a list nor an object: one choice among its candidates, or a text in the model's own words. */
 import type { SourceName } from '../../result.js';
-import { formOf } from '../times.js';
 import { choose, NULL, type OptionalValue, QUOTE, writesNull } from './given.js';
 import { isOpenReference, type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, choicesFor, type Option } from './options.js';
-import { type Candidate, isClosed, isText, type Place, type PlainPlace, wordsOf } from './sources.js';
+import { type Candidate, isFreeText, type Place, type PlainPlace, wordsOf } from './sources.js';
 
 export interface ChoiceWriting extends ChoiceContext {
   readonly writer: JsonWriter;
@@ -23,8 +22,7 @@ export interface Value {
 
 export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Promise<Value | undefined> {
   const options = choicesFor(place, writing);
-  const isFree = isText(place.schema) && !isClosed(place.schema) && formOf(place.schema) === undefined;
-  const canCompose = isFree && !writing.context.handles.has(place.name);
+  const canCompose = isFreeText(place.schema) && !writing.context.handles.has(place.name);
   const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();

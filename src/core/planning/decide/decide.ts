@@ -65,17 +65,15 @@ async function chooseForAll({ asks, one, isSure }: Asks, deciding: Deciding): Pr
   if (confirmed.length === all.length) return chosen;
   deciding.trace.add('planning', 'asks that no tool confirms are parts of others', { asks: all, confirmed });
   if (confirmed.length === 0) return chooseTools([deciding.message], deciding);
-  const wholeOf = confirmed.length === 1 ? () => deciding.message : wholeAsks(all, confirmed);
-  return chosen.filter(({ ask }) => confirmed.includes(ask)).map((one) => ({ ...one, ask: wholeOf(one.ask) }));
+  const whole = confirmed.length > 1 ? wholeAsks(all, confirmed) : undefined;
+  const kept = chosen.filter(({ ask }) => confirmed.includes(ask));
+  return kept.map((one) => ({ ...one, ask: whole?.get(one.ask) ?? deciding.message }));
 }
 
 /** Each confirmed ask with those behind it that are not; the first one also with those before it. */
-function wholeAsks(asks: readonly string[], confirmed: readonly string[]): (ask: string) => string {
-  return (ask) => {
-    const place = confirmed.indexOf(ask);
-    const [start, end] = [place === 0 ? '' : ask, confirmed[place + 1]];
-    return asks.slice(Math.max(0, asks.indexOf(start)), end === undefined ? undefined : asks.indexOf(end)).join('; ');
-  };
+function wholeAsks(asks: readonly string[], confirmed: readonly string[]): ReadonlyMap<string, string> {
+  const starts = confirmed.map((ask, place) => (place === 0 ? 0 : asks.indexOf(ask)));
+  return new Map(confirmed.map((ask, place) => [ask, asks.slice(starts[place], starts[place + 1]).join('; ')]));
 }
 
 const COUNTS: readonly Choice[] = ['1', '2', '3', '4', '5', '6', '7', '8'].map((text) => ({ text, ends: 'plain' }));

@@ -85,7 +85,7 @@ export async function removeNotGiven(optionals: readonly OptionalValue[], open: 
 }
 
 /** An optional identifier that another tool finds, where it stands, and the odds that the model writes a value for it. */
-export interface Awaited {
+export interface Awaiting {
   readonly name: string;
   readonly mark: Mark;
   readonly odds: number;
@@ -104,7 +104,7 @@ export async function valueOdds(writer: JsonWriter): Promise<number> {
  * `GIVEN.lift` times as likely as under an empty request. Of 8 such arguments of development requests all have 9 times or more,
  * and of 9 others none.
  */
-export async function findAwaited(places: readonly Awaited[], open: Open): Promise<string[]> {
+export async function findAwaited(places: readonly Awaiting[], open: Open): Promise<string[]> {
   const found: string[] = [];
   for (const { name, mark, odds } of places)
     if (odds >= WORTH_A_LOOK && odds >= GIVEN.lift * (await valueOdds(createJsonWriter(open, mark)))) found.push(name);

@@ -7,9 +7,16 @@ import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
 import { renderPath } from '../references.js';
-import { formOf } from '../times.js';
 import { spansOf } from './options.js';
-import { candidatesFor, isClosed, isNumber, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
+import {
+  candidatesFor,
+  isFreeText,
+  isNumber,
+  isText,
+  plainSchema,
+  resultFields,
+  type SourceContext,
+} from './sources.js';
 
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
@@ -126,10 +133,8 @@ export function lookupsOf(
 
   function findsByWords(producer: Tool): boolean {
     const root = fittedSchemas(producer).input;
-    return graph.argumentsOf(producer).some(({ schema, isIdentifier }) => {
-      const plain = plainSchema(schema, root);
-      return !isIdentifier && isText(plain) && !isClosed(plain) && formOf(plain) === undefined;
-    });
+    const given = graph.argumentsOf(producer).filter(({ isIdentifier }) => !isIdentifier);
+    return given.some(({ schema }) => isFreeText(plainSchema(schema, root)));
   }
 }
 

@@ -79,8 +79,7 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
 
 const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
   if (!isNumber(schema)) {
-    const isFree = isText(schema) && formOf(schema) === undefined;
-    return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
+    return isFreeText(schema) ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
   // If the argument is named by a unit and the request names a duration, plain numbers are no candidates.
   if (unitsIn(name).length > 0 && said.durations.length > 0) return [];
@@ -111,6 +110,11 @@ export function isClosed(schema: JsonSchema): boolean {
 export function isText(schema: JsonSchema): boolean {
   const types = typesOf(schema);
   return types.includes('string') || types.length === 0;
+}
+
+/** A text that may be any words. */
+export function isFreeText(schema: JsonSchema): boolean {
+  return isText(schema) && !isClosed(schema) && formOf(schema) === undefined;
 }
 
 export function isList(schema: JsonSchema): boolean {

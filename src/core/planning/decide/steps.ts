@@ -58,9 +58,11 @@ interface Chain {
   repeated?: { readonly found: Repeated | undefined };
 }
 
+type Lookups = ReturnType<typeof lookupsOf>;
+
 const MAX_PRODUCERS = 3;
 const MAX_CALLS = 24;
-const NO_LOOKUPS: ReadonlyMap<string, readonly Provision[]> = new Map();
+const NO_LOOKUPS: Lookups = new Map();
 /** Sources of values that are as the request says them. */
 const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
 
@@ -139,7 +141,7 @@ export async function decideSteps(
     const { chain } = about;
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
-    const decide = (lookups: readonly string[]) => {
+    const decide = (lookups: Lookups) => {
       const values = promptValues(tool, about);
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
@@ -150,12 +152,13 @@ export async function decideSteps(
           ...chain.earlier.map(({ value }) => [String(value), undefined] as const),
           ...takenBy(settled, tool),
         ]),
-        lookups: new Set(lookups),
+        lookups,
         context: { ...context, results: results() },
       });
     };
-    const lookups = mayWait ? lookupsOf(tool, { ...context, ...about }, parts) : NO_LOOKUPS;
-    let decided = await decide([...lookups.keys()]);
+    const { handles } = context;
+    const lookups = mayWait ? lookupsOf(tool, { handles, consumers: about.consumers }, parts) : NO_LOOKUPS;
+    let decided = await decide(lookups);
     for (const argument of decided.awaited) {
       const provisions = lookups.get(argument) ?? [];
       const provision = chooseProvision(tool, { provisions, likely: about.likely }, parts);
@@ -169,7 +172,7 @@ export async function decideSteps(
     }
     const found = await findMissing(tool, decided.missing, about);
     for (const [argument, id] of found) settled.set(argument, { value: `\${${id}.`, from: 'step' });
-    if (decided.awaited.length + found.size > 0) decided = await decide([]);
+    if (decided.awaited.length + found.size > 0) decided = await decide(NO_LOOKUPS);
     const asking = { ...parts, message: about.ask };
     decided = { ...decided, arguments: await withServedItems(tool, decided.arguments, asking) };
     if (last?.tool === tool && decided.missing.length === 0) decided = withShared(decided, last);
