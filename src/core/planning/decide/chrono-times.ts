@@ -11,11 +11,8 @@ type Parser = Chrono['parsers'][number];
 /** @param now the local time of the user */
 export async function timesByChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const today = isoDay(now);
-  const chrono = await import('chrono-node');
-  // Its exports with two letters are languages.
-  const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
-  const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
-  const parser = (own ?? chrono).casual.clone();
+  const { own, others } = await chronoOf(language);
+  const parser = (own ?? others).clone();
   // Of two readings of the same words the first counts.
   const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
@@ -45,6 +42,27 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
   const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
   return { times: whole, day: own && today, durations: timeless };
+}
+
+/** Its exports with two letters are languages. */
+async function chronoOf(language: string): Promise<{ own: Chrono | undefined; others: Chrono }> {
+  const chrono = await import('chrono-node');
+  const byLanguage: Readonly<Record<string, unknown>> = language.length === 2 ? chrono : {};
+  const own = byLanguage[language] as Pick<typeof chrono, 'casual'> | undefined;
+  return { own: own?.casual, others: chrono.casual };
+}
+
+/**
+ * The day of a weekday that is past, such as "last Friday": the latest one before today.
+ *
+ * @returns undefined if the text names another day
+ */
+export async function pastWeekday(text: string, language: string, now: Date): Promise<string | undefined> {
+  const { own } = await chronoOf(language);
+  const [found] = own?.parse(text, now) ?? [];
+  if (!found?.start.isCertain('weekday') || found.start.isCertain('day')) return undefined;
+  const date = found.start.date();
+  return date < now ? isoDay(date) : undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   withDay,
   withYears,
 } from '../times.js';
-import { timesByChrono } from './chrono-times.js';
+import { pastWeekday, timesByChrono } from './chrono-times.js';
 import { type NearTime, namesNear, timeNamed } from './near-times.js';
 
 export interface Said extends Timed {
@@ -130,7 +130,8 @@ async function withRecognizers(
   const found = (await runInSlices(findInEach(pieces, find))).filter((one) => !isBareNumber(one));
   const today = isoDay(now);
   const near = namesNear(language, today);
-  const times = found.flatMap((one) => timesOf(one, near, now));
+  const read = found.flatMap((one) => timesOf(one, near, now));
+  const times = await Promise.all(read.map((time) => latestPast(time, near, { language, now })));
   const named = found.flatMap((one) => durationOf(one, now));
   // "In 20 minutes" is a time for the library, and a length all the same. 2025年 is a year.
   const isNamed = (text: string) => named.some((one) => one.text.includes(text));
@@ -196,6 +197,20 @@ function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
 function timesOf(one: ModelResult, near: readonly NearTime[], now: Date): WithYear[] {
   const named = timeNamed(one.text, near);
   return named ? [named] : timeOf(one, now).map((time) => ({ ...time, year: yearIn(one) }));
+}
+
+/** "Last Friday" is the latest one: for Recognizers it is that of the last week, nine days ago on a Sunday. "上周五" names the week. */
+async function latestPast(
+  time: WithYear,
+  near: readonly NearTime[],
+  { language, now }: { language: string; now: Date },
+): Promise<WithYear> {
+  const { text, start, end } = time;
+  const isPastDay =
+    start.date !== undefined && start.date < isoDay(now) && start.time === undefined && end === undefined;
+  if (!isPastDay || near.some(({ name }) => text.includes(name))) return time;
+  const date = await pastWeekday(text, language, now);
+  return date === undefined ? time : { ...time, start: { date } };
 }
 
 /** The library resolves "Saturday" to the last and the next one; the first that is not past counts. */

@@ -30,6 +30,16 @@ describe('a day that is said', () => {
 });
 
 it.each([
+  ['en', 'Six hours of workshop last Friday', '2026-11-20'],
+  ['es', 'Quién estuvo el viernes pasado', '2026-11-20'],
+  ['de', 'Wer war letzten Freitag da?', '2026-11-20'],
+  ['zh, with its week', '上周五谁在', '2026-11-13'],
+])('the last weekday is the latest one, but for one of the last week: %s, on a Sunday', async (_, message, date) => {
+  const { times } = await readSaid({ message, today: '2026-11-22', timeZone: 'UTC' });
+  expect(times[0]?.start.date).toBe(date);
+});
+
+it.each([
   ['en', 'Wake me tomorrow at 8 pm', { date: '2026-11-24', time: '20:00:00' }],
   ['zh', '明天下午三点开会', { date: '2026-11-24', time: '15:00:00' }],
   ['de', 'Stelle bitte den Wecker auf morgen um 20 Uhr', { date: '2026-11-24', time: '20:00:00' }],
