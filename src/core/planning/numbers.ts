@@ -32,10 +32,13 @@ export async function numbersIn(
   const finding = findInEach(pieces, (text) => {
     const folded = text.toLowerCase();
     const taken = times.flatMap((time) => occurrencesOf(time, folded));
-    for (const { 0: atom, index } of text.matchAll(ATOM))
-      if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
+    const names = [...text.matchAll(ATOM)].flatMap(({ 0: atom, index }) =>
+      NAME_WITH_DIGITS.test(atom) ? [{ start: index, end: index + atom.length }] : [],
+    );
+    // Of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion.
     const isFree = (start: number, length: number) =>
-      !taken.some((one) => start >= one.start && start + length <= one.end);
+      !taken.some((one) => start >= one.start && start + length <= one.end) &&
+      !names.some((one) => start < one.end && start + length > one.start);
     const words = read(text).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
     const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
       if (!isFree(index, found.length)) return [];

@@ -12,7 +12,9 @@ import { type ChoiceWriting, type Value, write, writeBest, writeChoice } from '.
 import {
   type Awaiting,
   choose,
+  type Example,
   findAwaited,
+  findCopied,
   isLikelyGiven,
   NULL,
   type OptionalValue,
@@ -46,7 +48,6 @@ interface DecidedArguments {
 }
 
 interface Writing extends ChoiceWriting {
-  readonly open: Open;
   /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
@@ -83,25 +84,30 @@ export async function decideArguments(
   const { read, readUnasked, context, settled, lookups } = question;
   const root = fittedSchemas(tool).input;
   const notGiven = new Set<string>();
+  const copied = new Set<string>();
   for (;;) {
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
     const awaiting: Awaiting[] = [];
-    const writing = { root, context, settled, depth: 0, taken, optionals, notGiven, released, lookups, awaiting };
+    const examples: Example[] = [];
+    const given = { root, context, settled, depth: 0, taken, notGiven, copied, lookups };
+    const writing = { ...given, optionals, released, awaiting, examples };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
     // With an argument missing, the caller decides again or asks the user.
     const compare = async (open: Open) => {
       await removeNotGiven(optionals, open);
+      for (const name of await findCopied(examples, open)) copied.add(name);
       return findAwaited(awaiting, open);
     };
+    const known = copied.size;
     const awaited = rest.missing.length === 0 ? await readUnasked(compare) : [];
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
-    if (!others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing)))
-      return { arguments: value, ...rest, taken, awaited };
+    const isFree = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
+    if (!isFree && copied.size === known) return { arguments: value, ...rest, taken, awaited };
   }
 }
 

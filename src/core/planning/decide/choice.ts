@@ -1,12 +1,19 @@
 /** Writes a value that is neither a list nor an object: one choice among its candidates, or a text in the model's own words. */
 import type { SourceName } from '../../result.js';
-import { choose, NULL, type OptionalValue, QUOTE, writesNull } from './given.js';
+import { saysText } from '../ground.js';
+import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
 import { isOpenReference, type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choicesFor, type Option } from './options.js';
-import { type Candidate, isFreeText, type Place, type PlainPlace, wordsOf } from './sources.js';
+import { type ChoiceContext, choiceOf, choicesFor, type Option } from './options.js';
+import type { Open } from './read.js';
+import { type Candidate, folded, isFreeText, type Place, type PlainPlace, wordsOf } from './sources.js';
 
 export interface ChoiceWriting extends ChoiceContext {
   readonly writer: JsonWriter;
+  readonly open: Open;
+  /** Texts in the model's own words that the schema says, too. */
+  readonly examples: Example[];
+  /** Names of the arguments for which the model only copies such an example; they get candidates alone. */
+  readonly copied: ReadonlySet<string>;
   readonly taken: Map<string, string | undefined>;
   /** The optional argument of the place. */
   readonly optional?: OptionalValue | undefined;
@@ -26,7 +33,10 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();
-  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
+  const isFree = canCompose && !writing.copied.has(place.name);
+  const own = isFree ? await writeOwnWords(place.schema, options, writing) : undefined;
+  if (own && isShown(own.text, place.schema))
+    writing.examples.push(await readExample(place.name, { mark, choice: choiceOf(own.text), open: writing.open }));
   const best = own ? undefined : await choose(options, writing);
   const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
   const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
@@ -36,6 +46,12 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   if (copied) writing.taken.set(wordsOf(copied), undefined);
   writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
   return { value: composed.text, from: 'composed', probability: composed.probability };
+}
+
+/** Whether the schema says the text, as an example or in its description. */
+function isShown(text: string, { title, description, examples, example }: PlainPlace['schema']): boolean {
+  const shown = JSON.stringify([title, description, examples, example]);
+  return saysText({ text: shown, letters: folded(shown) }, text);
 }
 
 export async function writeBest(

@@ -219,6 +219,9 @@ async function score(tool: Tool, scoring: Scoring): Promise<ScoredTool> {
   return { tool, lift, fits, odds: fit * Math.sqrt(lift / against(tool)) };
 }
 
+/** One effect is not on the way to another: a request for a backup does not ask to restore it. */
 function liftWithProducers(tool: Tool, liftOf: LiftOf, choice: Deciding): number {
-  return liftOf([tool.name, ...[...producersOf(tool, choice)].map(({ name }) => name)]);
+  const isOnTheWay = ({ risk }: Tool) => tool.risk === 'low' || risk === 'low';
+  const producers = [...producersOf(tool, choice)].filter(isOnTheWay);
+  return liftOf([tool.name, ...producers.map(({ name }) => name)]);
 }

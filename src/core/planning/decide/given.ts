@@ -4,7 +4,7 @@ import type { SaidNumber } from '../numbers.js';
 import { oddsOf } from './check-fit.js';
 import { createJsonWriter, type JsonWriter, type Mark } from './json-writer.js';
 import type { Open } from './read.js';
-import type { Place } from './sources.js';
+import { isInDigits, type Place } from './sources.js';
 
 export const NULL: Choice = { text: 'null', ends: 'plain' };
 /** `""` says nothing, so that the quotation mark counts alone. */
@@ -111,6 +111,40 @@ export async function findAwaited(places: readonly Awaiting[], open: Open): Prom
   return found;
 }
 
+/** A text in the model's own words that the schema says, too, and where it stands. */
+export interface Example {
+  readonly name: string;
+  readonly mark: Mark;
+  readonly choice: Choice;
+  /** Its probability among all texts, between 0 and 1. */
+  readonly share: number;
+}
+
+/** It writes nothing. */
+export async function readExample(
+  name: string,
+  { mark, choice, open }: Pick<Example, 'mark' | 'choice'> & { open: Open },
+): Promise<Example> {
+  const writer = createJsonWriter(open, mark);
+  const text = await writer.likelihoodOf(choice, [choice, NULL]);
+  return { name, mark, choice, share: text / Math.max(await writer.likelihoodOf(QUOTE, [QUOTE, NULL]), LEAST) };
+}
+
+/**
+ * The arguments whose example any request with a value gets as well, so that nobody gave it: of "the platform team" the model makes
+ * "payments", since the schema says "e.g. payments".
+ *
+ * @param open reads an empty request
+ */
+export async function findCopied(examples: readonly Example[], open: Open): Promise<string[]> {
+  const found: string[] = [];
+  for (const example of examples) {
+    const unasked = await readExample(example.name, { ...example, open });
+    if (example.share <= unasked.share) found.push(example.name);
+  }
+  return found;
+}
+
 /** How many times likelier the value is than `null`. */
 async function readRatio({ decisions }: OptionalValue, open: Open): Promise<number> {
   let value = 1;
@@ -132,8 +166,7 @@ export async function isNumberIdentifier(
   name: string,
   { open, numbers }: { open: Open; numbers: readonly SaidNumber[] },
 ): Promise<boolean> {
-  const inDigits = numbers.filter(({ text }) => /\p{Nd}/u.test(text));
-  const values = new Set(inDigits.map(({ value }) => String(value)));
+  const values = new Set(numbers.filter(isInDigits).map(({ value }) => String(value)));
   if (values.size === 0) return false;
   const writer = createJsonWriter(open);
   writer.force(`${JSON.stringify(name)}: `);

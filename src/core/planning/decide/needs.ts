@@ -81,8 +81,8 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
 }
 
 /**
- * The first of the likely tools that can provide the argument, else the best of the graph. A likely tool that first needs an
- * identifier itself comes behind one of the graph that needs none.
+ * The first of the likely tools that can provide the argument, else the best of the graph, of those that read if there are any:
+ * nobody asked for an effect. A likely tool that first needs an identifier itself comes behind one of the graph that needs none.
  *
  * Of equal scores, the tool that selection puts first is the best. Of 75 references of fixtures and development requests with
  * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost.
@@ -94,7 +94,9 @@ export function chooseProvision(
 ): Provision | undefined {
   const keyed = provisions.find(({ producer }) => isKeyed(producer, consumer, parts));
   if (keyed) return keyed;
-  const equal = provisions.filter(({ score }) => score === provisions[0]?.score);
+  const readers = provisions.filter(({ producer }) => producer.risk === 'low');
+  const [highest] = readers.length > 0 ? readers : provisions;
+  const equal = (readers.length > 0 ? readers : provisions).filter(({ score }) => score === highest?.score);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;

@@ -762,6 +762,37 @@ describe('steps on the way', () => {
     expect(Object(result).confidence).toBeGreaterThan(0.9);
   });
 
+  it('come from a tool that reads, sooner than from one with an effect that nobody asked for', async () => {
+    const report = { type: 'object', properties: { report_id: text } };
+    const reports = { type: 'object', properties: { reports: { type: 'array', items: report } } };
+    const { called } = await decide(
+      [
+        makeTool('create_report', { risk: 'medium', outputSchema: report }),
+        makeTool('search_reports', { outputSchema: reports }),
+        makeTool('close_report', { risk: 'medium', inputSchema: needing('report_id') }),
+      ],
+      'Close the one about the roof',
+      {
+        tool: single('Close the one about the roof', 'close_report'),
+        fits: { create_report: 'no"}', search_reports: 'no"}' },
+      },
+    );
+    expect(called).toEqual(['search_reports', 'close_report']);
+  });
+
+  it.each([
+    ['an effect is not on the way to another', 'high', ['make_copy']],
+    ['an effect may be on the way to what it shows', 'low', ['make_copy', 'use_copy']],
+  ] as const)('count for the tool that waits for them, where %s', async (_, risk, expected) => {
+    const make = makeTool('make_copy', { risk: 'medium', outputSchema: returning('copy_id') });
+    const use = makeTool('use_copy', { risk, inputSchema: needing('copy_id') });
+    const { called } = await decide([make, use], 'Copy it', {
+      tool: { [chooses('Copy it', 'make_copy')]: 0.95, [chooses('Copy it', 'use_copy')]: 0.05 },
+      fits: { make_copy: yes(0.65), use_copy: yes(0.67) },
+    });
+    expect(called).toEqual(expected);
+  });
+
   const blue = (message: string) => `"name": "${message.includes('red') ? 'red' : 'blue'}"}`;
 
   it('serve all that need the same value', async () => {
@@ -1128,6 +1159,26 @@ describe('an argument', () => {
     expect(result).toMatchObject({
       steps: [{ arguments: { body: 'All the best to you' }, from: { body: 'composed' } }],
     });
+  });
+
+  it.each([
+    ['that any request gets', 0.95, { team: 'platform' }, 'request'],
+    ['that the request makes likelier', 0.3, { team: 'payments' }, 'composed'],
+  ])('may be an example of the schema, but not one %s', async (_, unasked, values, from) => {
+    const onCall = toolOf('on_call', { team: { type: 'string', description: 'Team, e.g. payments' } }, ['team']);
+    const message = 'Who is on call for the platform team?';
+    const { result } = await decide([onCall], message, {
+      tool: single(message, 'on_call'),
+      arguments: { on_call: { '"team": "payments"}': 0.55, '"team": "platform"}': 0.45 } },
+      unasked: { arguments: { '"team": "payments"}': unasked, '"team": "sales"}': 1 - unasked } },
+    });
+    expect(result).toMatchObject({ steps: [{ arguments: values, from: { team: from } }] });
+  });
+
+  it('that is the number of a thing is in digits: "one" counts', async () => {
+    const numbered = { type: 'object', properties: { flat_id: { type: 'integer' } }, required: ['flat_id'] };
+    const { result } = await fill(makeTool('clean', { inputSchema: numbered }), 'Clean one', '"flat_id": 1}');
+    expect(result).toMatchObject({ kind: 'clarification', missing: ['flat_id'] });
   });
 
   it('that is an identifier is never composed', async () => {

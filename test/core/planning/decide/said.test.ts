@@ -105,6 +105,12 @@ it.each([
   expect(numbers.map((one) => one.value)).toEqual(values);
 });
 
+it('a number does not begin within a name: v2.9.0 before a word that Recognizers takes for a unit', async () => {
+  const { numbers } = await read('把 v2.9.0 member 上线', { locale: 'zh' });
+  const joined = await read('先备份 production; 再发 v2.9.0 m', { locale: 'zh' });
+  expect([...numbers, ...joined.numbers]).toEqual([]);
+});
+
 it('what a day or a time is made of is no number', async () => {
   const { numbers } = await read('A table for 3 on 2026-12-05 at 20:00');
   expect(numbers.map((one) => one.value)).toEqual([3]);
