@@ -764,7 +764,8 @@ describe('steps on the way', () => {
 
   it('come from a tool that reads, sooner than from one with an effect that nobody asked for', async () => {
     const report = { type: 'object', properties: { report_id: text } };
-    const reports = { type: 'object', properties: { reports: { type: 'array', items: report } } };
+    const found = { type: 'object', properties: { id: text, title: text } };
+    const reports = { type: 'object', properties: { reports: { type: 'array', items: found } } };
     const { called } = await decide(
       [
         makeTool('create_report', { risk: 'medium', outputSchema: report }),
