@@ -4,7 +4,7 @@ import type { SaidNumber } from '../numbers.js';
 import { oddsOf } from './check-fit.js';
 import { createJsonWriter, type JsonWriter, type Mark } from './json-writer.js';
 import type { Open } from './read.js';
-import { isInDigits, type Place } from './sources.js';
+import type { Place } from './sources.js';
 
 export const NULL: Choice = { text: 'null', ends: 'plain' };
 /** `""` says nothing, so that the quotation mark counts alone. */
@@ -166,7 +166,8 @@ export async function isNumberIdentifier(
   name: string,
   { open, numbers }: { open: Open; numbers: readonly SaidNumber[] },
 ): Promise<boolean> {
-  const values = new Set(numbers.filter(isInDigits).map(({ value }) => String(value)));
+  const inDigits = numbers.filter(({ text }) => /\p{Nd}/u.test(text));
+  const values = new Set(inDigits.map(({ value }) => String(value)));
   if (values.size === 0) return false;
   const writer = createJsonWriter(open);
   writer.force(`${JSON.stringify(name)}: `);

@@ -7,7 +7,6 @@ import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
-import type { SaidNumber } from '../numbers.js';
 import { formOf, momentsIn } from '../times.js';
 import { computedNumbers, unitsIn } from './computed-numbers.js';
 import type { Said } from './said.js';
@@ -78,20 +77,14 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema, required }, { said, spans, earlier, handles }) => {
+const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
   if (!isNumber(schema)) {
     return isFreeText(schema) ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
   // If the argument is named by a unit and the request names a duration, plain numbers are no candidates.
   if (unitsIn(name).length > 0 && said.durations.length > 0) return [];
-  const numbers = handles.has(name) ? said.numbers.filter(isInDigits) : said.numbers;
-  return numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
+  return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
-
-/** The number of a thing is written in digits; "one" counts. */
-export function isInDigits({ text }: SaidNumber): boolean {
-  return /\p{Nd}/u.test(text);
-}
 
 const preset: Source = ({ schema, required }) =>
   required && 'default' in schema ? values('default', [schema.default]) : [];

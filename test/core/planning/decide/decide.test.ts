@@ -1176,12 +1176,6 @@ describe('an argument', () => {
     expect(result).toMatchObject({ steps: [{ arguments: values, from: { team: from } }] });
   });
 
-  it('that is the number of a thing is in digits: "one" counts', async () => {
-    const numbered = { type: 'object', properties: { flat_id: { type: 'integer' } }, required: ['flat_id'] };
-    const { result } = await fill(makeTool('clean', { inputSchema: numbered }), 'Clean one', '"flat_id": 1}');
-    expect(result).toMatchObject({ kind: 'clarification', missing: ['flat_id'] });
-  });
-
   it('that is an identifier is never composed', async () => {
     const { result } = await fill(weigh, 'Weigh it', '"parcel_id": "prc-1"}');
     expect(JSON.stringify(result)).not.toContain('prc-1');
