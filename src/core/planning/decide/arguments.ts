@@ -84,7 +84,7 @@ export async function decideArguments(
   const { read, readUnasked, context, settled, lookups } = question;
   const root = fittedSchemas(tool).input;
   const notGiven = new Set<string>();
-  const copied = new Set<string>();
+  const copied = new Map<string, string>();
   for (;;) {
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
@@ -99,7 +99,7 @@ export async function decideArguments(
     // With an argument missing, the caller decides again or asks the user.
     const compare = async (open: Open) => {
       await removeNotGiven(optionals, open);
-      for (const name of await findCopied(examples, open)) copied.add(name);
+      for (const { name, text } of await findCopied(examples, open)) copied.set(name, text);
       return findAwaited(awaiting, open);
     };
     const known = copied.size;

@@ -3,7 +3,7 @@ import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
 import { isOpenReference, type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choiceOf, choicesFor, type Option } from './options.js';
+import { type ChoiceContext, choicesFor, type Option } from './options.js';
 import type { Open } from './read.js';
 import { type Candidate, folded, isFreeText, type Place, type PlainPlace, wordsOf } from './sources.js';
 
@@ -12,8 +12,8 @@ export interface ChoiceWriting extends ChoiceContext {
   readonly open: Open;
   /** Texts in the model's own words that the schema says, too. */
   readonly examples: Example[];
-  /** Names of the arguments for which the model only copies such an example; they get candidates alone. */
-  readonly copied: ReadonlySet<string>;
+  /** Name of an argument -> such an example that the model only copies: it gets candidates alone, and no beginning of the example. */
+  readonly copied: ReadonlyMap<string, string>;
   readonly taken: Map<string, string | undefined>;
   /** The optional argument of the place. */
   readonly optional?: OptionalValue | undefined;
@@ -28,20 +28,21 @@ export interface Value {
 }
 
 export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Promise<Value | undefined> {
-  const options = choicesFor(place, writing);
-  const canCompose = isFreeText(place.schema) && !writing.context.handles.has(place.name);
+  const example = writing.copied.get(place.name);
+  const options = choicesFor(place, writing).filter(({ candidate }) => !example?.startsWith(wordsOf(candidate)));
+  const isFree = isFreeText(place.schema) && !writing.context.handles.has(place.name);
+  const canCompose = isFree && example === undefined;
   const beginnings = options.length === 0 && canCompose ? [QUOTE] : options;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();
-  const isFree = canCompose && !writing.copied.has(place.name);
-  const own = isFree ? await writeOwnWords(place.schema, options, writing) : undefined;
-  if (own && isShown(own.text, place.schema))
-    writing.examples.push(await readExample(place.name, { mark, choice: choiceOf(own.text), open: writing.open }));
+  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
   const best = own ? undefined : await choose(options, writing);
   const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
   const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
   const composed = own ?? longer;
   if (!composed) return best && write(place, best.chosen.candidate, best.probability, writing);
+  if (isShown(composed.text, place.schema))
+    writing.examples.push(await readExample({ name: place.name, text: composed.text, mark }, writing.open));
   if (longer) writing.optional?.decisions.pop();
   if (copied) writing.taken.set(wordsOf(copied), undefined);
   writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });

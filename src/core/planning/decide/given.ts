@@ -114,33 +114,31 @@ export async function findAwaited(places: readonly Awaiting[], open: Open): Prom
 /** A text in the model's own words that the schema says, too, and where it stands. */
 export interface Example {
   readonly name: string;
+  readonly text: string;
   readonly mark: Mark;
-  readonly choice: Choice;
   /** Its probability among all texts, between 0 and 1. */
   readonly share: number;
 }
 
-/** It writes nothing. */
-export async function readExample(
-  name: string,
-  { mark, choice, open }: Pick<Example, 'mark' | 'choice'> & { open: Open },
-): Promise<Example> {
-  const writer = createJsonWriter(open, mark);
-  const text = await writer.likelihoodOf(choice, [choice, NULL]);
-  return { name, mark, choice, share: text / Math.max(await writer.likelihoodOf(QUOTE, [QUOTE, NULL]), LEAST) };
+/** It writes nothing. @param place.mark where the text begins */
+export async function readExample(place: Omit<Example, 'share'>, open: Open): Promise<Example> {
+  const writer = createJsonWriter(open, place.mark);
+  const choice: Choice = { text: JSON.stringify(place.text).slice(0, -1), ends: 'string' };
+  const likelihood = await writer.likelihoodOf(choice, [choice, NULL]);
+  return { ...place, share: likelihood / Math.max(await writer.likelihoodOf(QUOTE, [QUOTE, NULL]), LEAST) };
 }
 
 /**
- * The arguments whose example any request with a value gets as well, so that nobody gave it: of "the platform team" the model makes
+ * The examples that any request with a value gets as well, so that nobody gave them: of "the platform team" the model makes
  * "payments", since the schema says "e.g. payments".
  *
  * @param open reads an empty request
  */
-export async function findCopied(examples: readonly Example[], open: Open): Promise<string[]> {
-  const found: string[] = [];
+export async function findCopied(examples: readonly Example[], open: Open): Promise<Example[]> {
+  const found: Example[] = [];
   for (const example of examples) {
-    const unasked = await readExample(example.name, { ...example, open });
-    if (example.share <= unasked.share) found.push(example.name);
+    const unasked = await readExample(example, open);
+    if (example.share <= unasked.share) found.push(example);
   }
   return found;
 }

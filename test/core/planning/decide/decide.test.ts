@@ -1176,6 +1176,16 @@ describe('an argument', () => {
     expect(result).toMatchObject({ steps: [{ arguments: values, from: { team: from } }] });
   });
 
+  it('is no example that begins like words of the request, nor its beginning', async () => {
+    const flip = toolOf('flip', { flag: { type: 'string', description: 'The flag, e.g. new-checkout' } }, ['flag']);
+    const { result } = await decide([flip], 'Flip the new search', {
+      tool: single('Flip the new search', 'flip'),
+      arguments: { flip: { '"flag": "new-checkout"}': 0.8, '"flag": "search"}': 0.2 } },
+      unasked: { arguments: { '"flag": "new-checkout"}': 0.9, '"flag": "dark-mode"}': 0.1 } },
+    });
+    expect(result).toMatchObject({ steps: [{ arguments: { flag: 'search' }, from: { flag: 'request' } }] });
+  });
+
   it('that is an identifier is never composed', async () => {
     const { result } = await fill(weigh, 'Weigh it', '"parcel_id": "prc-1"}');
     expect(JSON.stringify(result)).not.toContain('prc-1');
