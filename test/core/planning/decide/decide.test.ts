@@ -1183,7 +1183,7 @@ describe('an argument', () => {
       arguments: { flip: { '"flag": "new-checkout"}': 0.8, '"flag": "search"}': 0.2 } },
       unasked: { arguments: { '"flag": "new-checkout"}': 0.9, '"flag": "dark-mode"}': 0.1 } },
     });
-    expect(result).toMatchObject({ steps: [{ arguments: { flag: 'search' }, from: { flag: 'request' } }] });
+    expect(result).toMatchObject({ steps: [{ arguments: { flag: 'new search' }, from: { flag: 'request' } }] });
   });
 
   it('that is an identifier is never composed', async () => {
