@@ -36,9 +36,11 @@ export async function numbersIn(
       NAME_WITH_DIGITS.test(atom) ? [{ start: index, end: index + atom.length }] : [],
     );
     // Of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion.
-    const isFree = (start: number, length: number) =>
-      !taken.some((one) => start >= one.start && start + length <= one.end) &&
-      !names.some((one) => start < one.end && start + length > one.start);
+    const isFree = (start: number, length: number) => {
+      const number = { start, end: start + length };
+      const isTaken = taken.some((one) => start >= one.start && number.end <= one.end);
+      return !isTaken && !names.some((name) => areOverlapping(name, number));
+    };
     const words = read(text).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
     const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
       if (!isFree(index, found.length)) return [];
@@ -95,7 +97,17 @@ async function cardinalsIn(language: string): Promise<ReadWords | undefined> {
   return read;
 }
 
-export function occurrencesOf(part: string, text: string): { start: number; end: number }[] {
+/** Where a part of a text begins, and where what follows it does. */
+export interface Bound {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function areOverlapping(one: Bound, other: Bound): boolean {
+  return one.start < other.end && other.start < one.end;
+}
+
+export function occurrencesOf(part: string, text: string): Bound[] {
   const places = [];
   for (let start = text.indexOf(part); start >= 0 && part !== ''; start = text.indexOf(part, start + part.length))
     places.push({ start, end: start + part.length });

@@ -102,12 +102,12 @@ export async function decideArguments(
       for (const { name, text } of await findCopied(examples, open)) copied.set(name, text);
       return findAwaited(awaiting, open);
     };
-    const known = copied.size;
+    const before = copied.size;
     const awaited = rest.missing.length === 0 ? await readUnasked(compare) : [];
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
-    const isFree = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
-    if (!isFree && copied.size === known) return { arguments: value, ...rest, taken, awaited };
+    const canMove = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
+    if (!canMove && copied.size === before) return { arguments: value, ...rest, taken, awaited };
   }
 }
 

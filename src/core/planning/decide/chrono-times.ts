@@ -60,7 +60,7 @@ async function chronoOf(language: string): Promise<{ own: Chrono | undefined; ot
 export async function pastWeekday(text: string, language: string, now: Date): Promise<string | undefined> {
   const { own } = await chronoOf(language);
   const [found] = own?.parse(text, now) ?? [];
-  if (!found?.start.isCertain('weekday') || found.start.isCertain('day')) return undefined;
+  if (!found || !isWeekday(found)) return undefined;
   const date = found.start.date();
   return date < now ? isoDay(date) : undefined;
 }
@@ -72,13 +72,17 @@ export async function pastWeekday(text: string, language: string, now: Date): Pr
  */
 function lastWeekday(one: ParsedResult, parser: Chrono, now: Date): ParsedResult | undefined {
   const { start, text } = one;
-  if (!start.isCertain('weekday') || start.isCertain('day')) return undefined;
+  if (!isWeekday(one)) return undefined;
   const eve = new Date(start.date());
   eve.setDate(eve.getDate() - 1);
   const [before] = parser.parse(text, eve);
   if (!before || before.start.date() >= eve) return undefined;
   const [last] = parser.parse(text, now);
   return last && Object.assign(one, { start: last.start, end: last.end });
+}
+
+function isWeekday({ start }: ParsedResult): boolean {
+  return start.isCertain('weekday') && !start.isCertain('day');
 }
 
 /** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30` and `19h30`. */

@@ -3,6 +3,7 @@ import type { Choice } from '../../model/choices.js';
 import type { SaidNumber } from '../numbers.js';
 import { oddsOf } from './check-fit.js';
 import { createJsonWriter, type JsonWriter, type Mark } from './json-writer.js';
+import { choiceOf } from './options.js';
 import type { Open } from './read.js';
 import type { Place } from './sources.js';
 
@@ -123,7 +124,7 @@ export interface Example {
 /** It writes nothing. @param place.mark where the text begins */
 export async function readExample(place: Omit<Example, 'share'>, open: Open): Promise<Example> {
   const writer = createJsonWriter(open, place.mark);
-  const choice: Choice = { text: JSON.stringify(place.text).slice(0, -1), ends: 'string' };
+  const choice = choiceOf(place.text);
   const likelihood = await writer.likelihoodOf(choice, [choice, NULL]);
   return { ...place, share: likelihood / Math.max(await writer.likelihoodOf(QUOTE, [QUOTE, NULL]), LEAST) };
 }

@@ -95,8 +95,8 @@ export function chooseProvision(
   const keyed = provisions.find(({ producer }) => isKeyed(producer, consumer, parts));
   if (keyed) return keyed;
   const readers = provisions.filter(({ producer }) => producer.risk === 'low');
-  const [highest] = readers.length > 0 ? readers : provisions;
-  const equal = (readers.length > 0 ? readers : provisions).filter(({ score }) => score === highest?.score);
+  const preferred = readers.length > 0 ? readers : provisions;
+  const equal = preferred.filter(({ score }) => score === preferred[0]?.score);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;

@@ -4,7 +4,7 @@ import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
-import { ATOM, occurrencesOf } from '../numbers.js';
+import { ATOM, areOverlapping, type Bound, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
 import { takesLength } from './computed-numbers.js';
 import {
@@ -147,10 +147,6 @@ function isInWord(character = ''): boolean {
   return /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
 }
 
-function areOverlapping(one: Bound, other: Bound): boolean {
-  return one.start < other.end && other.start < one.end;
-}
-
 /** Text in quotation marks, whatever marks it begins and ends with: `[3, 1].at(-1)`. */
 const QUOTED =
   /([`"])(.{1,400}?)\1|(?<![\p{L}\p{N}])'(.{1,400}?)'(?![\p{L}\p{N}])|\p{Pi}(.{1,400}?)\p{Pf}|„(.{1,400}?)[“”]|「(.{1,400}?)」/gu;
@@ -174,11 +170,6 @@ function pathPartsIn(text: string): Bound[] {
     if (bounds.length < 2) return [];
     return bounds.flatMap(({ start }, place) => bounds.slice(place).map(({ end }) => ({ start, end })));
   });
-}
-
-interface Bound {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Scripts without spaces between words may be cut at each character. */
