@@ -113,8 +113,9 @@ async function write(
   const state = grammar && new library.LlamaGrammarEvaluationState({ model, grammar });
   const written: Token[] = [];
   let finish: Completion['finish'] = 'stop';
-  usage.read += 1;
-  const evaluated = sequence.evaluate(tokens.slice(sequence.nextTokenIndex), {
+  const rest = tokens.slice(sequence.nextTokenIndex);
+  usage.read += rest.length;
+  const evaluated = sequence.evaluate(rest, {
     temperature: 0,
     ...(state ? { grammarEvaluationState: state } : {}),
   });

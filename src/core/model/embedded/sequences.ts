@@ -51,8 +51,8 @@ const PIECE_TOKENS = 256;
 const MIN_SAVED_TOKENS = 64;
 
 /**
- * Gives a sequence with all tokens of a prompt but the last, which the caller evaluates. `usage` counts the tokens that had
- * to be evaluated.
+ * Gives a sequence with the tokens of a prompt up to its last piece, which the caller evaluates together with what follows:
+ * one batch takes less time than two. `usage` counts the tokens that had to be evaluated.
  */
 export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore) {
   const choose = createSequenceChoice(Array.from({ length: context.totalSequences }, () => context.getSequence()));
@@ -71,16 +71,16 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store:
     usage.cached += sequence.nextTokenIndex;
     // Prefixes in memory count as used, too: else the most common one would be deleted from disk first.
     for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
-    while (sequence.nextTokenIndex < end) {
-      throwIfCancelled(signal);
+    for (;;) {
       const start = sequence.nextTokenIndex;
-      const border = Math.min(end, start + PIECE_TOKENS, ...borders.filter((length) => length > start));
+      const border = Math.min(start + PIECE_TOKENS, ...borders.filter((length) => length > start));
+      if (border > end) return sequence;
+      throwIfCancelled(signal);
       // Counted at the start: a caller cancelled meanwhile has spent the whole piece.
       usage.read += border - start;
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));
       if (borders.includes(border)) await store.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
     }
-    return sequence;
   };
 }
 
