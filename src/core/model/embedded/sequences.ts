@@ -72,10 +72,10 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store:
     // Prefixes in memory count as used, too: else the most common one would be deleted from disk first.
     for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
     for (;;) {
+      throwIfCancelled(signal);
       const start = sequence.nextTokenIndex;
       const border = Math.min(start + PIECE_TOKENS, ...borders.filter((length) => length > start));
       if (border > end) return sequence;
-      throwIfCancelled(signal);
       // Counted at the start: a caller cancelled meanwhile has spent the whole piece.
       usage.read += border - start;
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));

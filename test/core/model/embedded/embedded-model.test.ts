@@ -62,6 +62,13 @@ describe('the prefix on disk', () => {
     expect(usage).toMatchObject({ cached: STABLE, read: chatText(prompt('two')).length + OPENING.length - STABLE });
   });
 
+  it('is followed by the rest of the prompt in one batch', async () => {
+    const { log, model } = open({ prefixFolder, answer: answerFruit });
+    await read(model, 'one');
+    const rest = chatText(prompt('one')).length + OPENING.length - STABLE;
+    expect(log.slice(log.indexOf(`saved ${STABLE}`) + 1)).toEqual([`read ${rest}`]);
+  });
+
   it('holds what the user part begins with, where that is stable, too', async () => {
     const lead = 'Tools: one, two. ';
     const led = (words: string) => ({ prompt: { system: SYSTEM, user: lead + words, lead } });
