@@ -45,7 +45,7 @@ async function promptsWith(text: string): Promise<Prompt[]> {
     ask: `${describe(tool, text)}: ${text}`,
     said: { times: [{ text, start: { date: '2026-11-23' } }], durations: [], numbers: [] },
     context,
-    earlier: [{ id: 's1', tool, arguments: { [text]: [text] } }],
+    earlier: [{ id: 's1', tool, arguments: { [text]: [text] }, isOffered: true }],
     serves: { tool, argument: text },
   });
   const sorted: Prompt[] = [];

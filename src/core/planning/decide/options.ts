@@ -1,15 +1,18 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
-import { objectOf } from '../../catalog/schema/json.js';
+import { isObject, objectOf } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fits } from '../../catalog/schema/paths.js';
-import type { JsonSchema } from '../../catalog/tool.js';
+import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
 import { ATOM, areOverlapping, type Bound, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
 import { takesLength } from './computed-numbers.js';
+import { isOpenReference } from './json-writer.js';
 import {
   type Candidate,
   candidatesFor,
+  isList,
   isNumber,
   isText,
   type Place,
@@ -51,6 +54,25 @@ export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceCont
     return schema === undefined
       ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
       : { ...choiceOf(reference), candidate };
+  });
+}
+
+/** Whether an argument of the tool that is not settled, or a field within it, may take one of the results. */
+export function mayTake(
+  tool: Tool,
+  results: SourceContext['results'],
+  { handles, settled }: Pick<SourceContext, 'handles'> & { settled: ReadonlyMap<string, Candidate> },
+): boolean {
+  const root = fittedSchemas(tool).input;
+  const required: readonly unknown[] = Array.isArray(root.required) ? root.required : [];
+  const takes = (schema: JsonSchema): boolean =>
+    isObject(schema.properties) ||
+    results.some((one) => one.schema === undefined || fits(one.schema, schema)) ||
+    (isList(schema) && takes(plainSchema(schema.items, root)));
+  return Object.entries(objectOf(root.properties)).some(([name, schema]) => {
+    const known = settled.get(name);
+    const isOpen = known ? isOpenReference([known.value].flat()[0]) : required.includes(name) || handles.has(name);
+    return isOpen && takes(plainSchema(schema, root));
   });
 }
 

@@ -13,6 +13,8 @@ interface EarlierStep {
   readonly id: string;
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Whether an argument of the step may take its result; else the prompt does not describe the result. */
+  readonly isOffered: boolean;
 }
 
 /** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
@@ -51,10 +53,11 @@ function timesLine({ times }: Said): string[] {
   return [`Times: ${[...new Set(facts)].join('; ')}`];
 }
 
-function earlierLine({ id, tool, arguments: values }: EarlierStep): string {
+function earlierLine({ id, tool, arguments: values, isOffered }: EarlierStep): string {
   const { output } = fittedSchemas(tool);
   const given = Object.entries(values).map(([name, value]) => `${name}: ${literal(value)}`);
-  const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
+  const type =
+    output && isOffered ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
   return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}`;
 }
 

@@ -11,7 +11,7 @@ import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, referenceTo, saidIn } from './needs.js';
-import { spansOf, type TakenWords } from './options.js';
+import { mayTake, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
 import { readSaid } from './said.js';
@@ -118,8 +118,10 @@ export async function decideSteps(
   async function addStep(tool: Tool, about: About): Promise<string> {
     const settled = new Map<string, Candidate>();
     const context = knownFor(tool, about.ask);
+    const { handles } = context;
+    const unsettled = { handles, settled };
     const isNumberSaid = (name: string) =>
-      parts.read('fill-arguments', promptValues(tool, about), OPENING, (open) =>
+      parts.read('fill-arguments', promptValues(tool, about, unsettled), OPENING, (open) =>
         isNumberIdentifier(name, { open, numbers: said.numbers }),
       );
     const needed = { ask: about.ask, context, isNumberSaid };
@@ -142,7 +144,7 @@ export async function decideSteps(
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
     const decide = (lookups: Lookups) => {
-      const values = promptValues(tool, about);
+      const values = promptValues(tool, about, unsettled);
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
@@ -153,10 +155,9 @@ export async function decideSteps(
           ...takenBy(settled, tool),
         ]),
         lookups,
-        context: { ...context, results: results() },
+        context: { ...context, results: drafts.flatMap(resultsOf) },
       });
     };
-    const { handles } = context;
     const lookups = mayWait ? lookupsOf(tool, { handles, consumers: about.consumers }, parts) : NO_LOOKUPS;
     let decided = await decide(lookups);
     for (const argument of decided.awaited) {
@@ -227,8 +228,9 @@ export async function decideSteps(
     return draft.serves === undefined || (draft.purpose === ask && draft.serves.tool !== consumer);
   }
 
-  function promptValues(tool: Tool, { ask, serves }: About) {
-    return stepPrompt(tool, { ask, serves, said, earlier: drafts, context: parts.context });
+  function promptValues(tool: Tool, { ask, serves }: About, open: Parameters<typeof mayTake>[2]) {
+    const earlier = drafts.map((draft) => ({ ...draft, isOffered: mayTake(tool, resultsOf(draft), open) }));
+    return stepPrompt(tool, { ask, serves, said, earlier, context: parts.context });
   }
 
   /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
@@ -237,14 +239,6 @@ export async function decideSteps(
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
     const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
-  }
-
-  function results(): SourceContext['results'] {
-    return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
-      const { output } = fittedSchemas(tool);
-      if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
-      return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
-    });
   }
 
   function knownFor(tool: Tool, message: string): Omit<SourceContext, 'results'> {
@@ -264,6 +258,12 @@ export async function decideSteps(
       timeZone: request.timeZone,
     };
   }
+}
+
+function resultsOf({ id, tool }: Draft): SourceContext['results'] {
+  const { output } = fittedSchemas(tool);
+  if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
+  return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
 }
 
 /** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */

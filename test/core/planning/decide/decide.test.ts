@@ -1027,6 +1027,23 @@ describe('steps on the way', () => {
     expect(shown.at(-1)?.prompt.user).toContain('Earlier: s1 = find_lyrics()');
   });
 
+  it.each([
+    ['no argument is left for', {}, false],
+    ['an argument may take', { title: { type: 'string' } }, true],
+    ['an object may take a part of', { note: { type: 'object', properties: { of: { type: 'string' } } } }, true],
+    ['no argument can take', { count: { type: 'integer' } }, false],
+  ])('are described only if their result is one that %s', async (_, others, isDescribed) => {
+    const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
+    const tell = toolOf('tell', { person_id: { type: 'string' }, ...others, why: { type: 'string' } }, [
+      'person_id',
+      ...Object.keys(others),
+    ]);
+    const { model } = await decide([find, tell], 'Tell Ann Hill 3', { tool: 'tell' });
+    const shown = model.readerCalls.filter(({ about }) => about?.promptName === 'fill-arguments');
+    const after = shown.map(({ prompt }) => prompt.user).find((user) => user.includes('Earlier: s1 = find_person('));
+    expect(after).toContain(`)${isDescribed ? ' returns {person_id?: string}' : ''}\nRequest`);
+  });
+
   it('take the words that found a thing away from what is done with it', async () => {
     const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
     const tell = makeTool('tell', { inputSchema: needing('person_id', 'text') });
