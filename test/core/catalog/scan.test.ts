@@ -118,7 +118,7 @@ describe('no text by which a tool pushes itself is shown to a model', () => {
     'the tools of a plan': renderTool,
     'the schema of a plan': (tool) => planAnswerSchema([tool], { canNeedTools: true }),
     'a step of a plan': (tool) =>
-      stepPrompt(tool, { ...about, earlier: [{ id: 's1', tool, arguments: {}, isOffered: true }], serves: undefined }),
+      stepPrompt(tool, { ...about, earlier: [{ id: 's1', tool, arguments: {}, offered: [] }], serves: undefined }),
     'a question about an argument': (tool) => describeArgument(tool, 'a'),
     'a question about a tool': renderCandidate,
     'the list of an agent': toListed,

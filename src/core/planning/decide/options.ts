@@ -57,23 +57,24 @@ export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceCont
   });
 }
 
-/** Whether an argument of the tool that is not settled, or a field within it, may take one of the results. */
-export function mayTake(
+/** The results that an argument of the tool which is not settled, or a field within it, may take. */
+export function offeredTo(
   tool: Tool,
   results: SourceContext['results'],
   { handles, settled }: Pick<SourceContext, 'handles'> & { settled: ReadonlyMap<string, Candidate> },
-): boolean {
+): SourceContext['results'] {
   const root = fittedSchemas(tool).input;
   const required: readonly unknown[] = Array.isArray(root.required) ? root.required : [];
-  const takes = (schema: JsonSchema): boolean =>
-    isObject(schema.properties) ||
-    results.some((one) => one.schema === undefined || fits(one.schema, schema)) ||
-    (isList(schema) && takes(plainSchema(schema.items, root)));
-  return Object.entries(objectOf(root.properties)).some(([name, schema]) => {
+  const open = Object.entries(objectOf(root.properties)).flatMap(([name, schema]) => {
     const known = settled.get(name);
     const isOpen = known ? isOpenReference([known.value].flat()[0]) : required.includes(name) || handles.has(name);
-    return isOpen && takes(plainSchema(schema, root));
+    return isOpen ? [plainSchema(schema, root)] : [];
   });
+  const takes = (wanted: JsonSchema, produced: JsonSchema): boolean =>
+    isObject(wanted.properties) ||
+    fits(produced, wanted) ||
+    (isList(wanted) && takes(plainSchema(wanted.items, root), produced));
+  return results.filter(({ schema }) => schema !== undefined && open.some((wanted) => takes(wanted, schema)));
 }
 
 /** Whether some of the words are a value for the place. */

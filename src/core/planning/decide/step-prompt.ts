@@ -7,14 +7,14 @@ import { renderType } from '../render-tool.js';
 import type { Said } from './said.js';
 
 const MAX_DESCRIPTION = 200;
-const MAX_RESULT = 200;
+const MAX_FIELDS = 12;
 
 interface EarlierStep {
   readonly id: string;
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Whether an argument of the step may take its result; else the prompt does not describe the result. */
-  readonly isOffered: boolean;
+  /** References to the fields of its result that an argument of the step may take. */
+  readonly offered: readonly string[];
 }
 
 /** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
@@ -53,12 +53,10 @@ function timesLine({ times }: Said): string[] {
   return [`Times: ${[...new Set(facts)].join('; ')}`];
 }
 
-function earlierLine({ id, tool, arguments: values, isOffered }: EarlierStep): string {
-  const { output } = fittedSchemas(tool);
+function earlierLine({ id, tool, arguments: values, offered }: EarlierStep): string {
   const given = Object.entries(values).map(([name, value]) => `${name}: ${literal(value)}`);
-  const type =
-    output && isOffered ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
-  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}`;
+  const fields = offered.slice(0, MAX_FIELDS).map((one) => one.slice(`\${${id}`.length, -1).replace(/^\./u, ''));
+  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${fields.length > 0 ? ` returns ${fields.join(', ')}` : ''}`;
 }
 
 /** The title or description of an argument with its name, else the name alone. */

@@ -11,7 +11,7 @@ import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, referenceTo, saidIn } from './needs.js';
-import { mayTake, spansOf, type TakenWords } from './options.js';
+import { offeredTo, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
 import { readSaid } from './said.js';
@@ -228,8 +228,11 @@ export async function decideSteps(
     return draft.serves === undefined || (draft.purpose === ask && draft.serves.tool !== consumer);
   }
 
-  function promptValues(tool: Tool, { ask, serves }: About, open: Parameters<typeof mayTake>[2]) {
-    const earlier = drafts.map((draft) => ({ ...draft, isOffered: mayTake(tool, resultsOf(draft), open) }));
+  function promptValues(tool: Tool, { ask, serves }: About, open: Parameters<typeof offeredTo>[2]) {
+    const earlier = drafts.map((draft) => {
+      const offered = offeredTo(tool, resultsOf(draft), open).map(({ reference }) => reference);
+      return { ...draft, offered };
+    });
     return stepPrompt(tool, { ask, serves, said, earlier, context: parts.context });
   }
 
