@@ -46,7 +46,9 @@ async function promptsWith(text: string): Promise<Prompt[]> {
     ask: `${describe(tool, text)}: ${text}`,
     said: { times: [{ text, start: { date: '2026-11-23' } }], durations: [], numbers: [] },
     context,
-    earlier: [{ id: 's1', tool, arguments: { [text]: [text] }, offered: [reference('s1', [text])] }],
+    earlier: [
+      { id: 's1', tool, arguments: { [text]: [text] }, offered: [{ reference: reference('s1', [text]), schema }] },
+    ],
     serves: { tool, argument: text },
   });
   const sorted: Prompt[] = [];

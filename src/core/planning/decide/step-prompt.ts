@@ -5,16 +5,17 @@ import type { Tool } from '../../catalog/tool.js';
 import { literal, oneLine } from '../../visible-text.js';
 import { renderType } from '../render-tool.js';
 import type { Said } from './said.js';
+import type { SourceContext } from './sources.js';
 
 const MAX_DESCRIPTION = 200;
-const MAX_FIELDS = 12;
+const MAX_RESULT = 200;
 
 interface EarlierStep {
   readonly id: string;
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** References to the fields of its result that an argument of the step may take. */
-  readonly offered: readonly string[];
+  /** The fields of its result that an argument of the step may take. */
+  readonly offered: SourceContext['results'];
 }
 
 /** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
@@ -54,9 +55,14 @@ function timesLine({ times }: Said): string[] {
 }
 
 function earlierLine({ id, tool, arguments: values, offered }: EarlierStep): string {
+  const { output = {} } = fittedSchemas(tool);
   const given = Object.entries(values).map(([name, value]) => `${name}: ${literal(value)}`);
-  const fields = offered.slice(0, MAX_FIELDS).map((one) => one.slice(`\${${id}`.length, -1).replace(/^\./u, ''));
-  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${fields.length > 0 ? ` returns ${fields.join(', ')}` : ''}`;
+  const fields = offered.map(({ reference, schema }) => {
+    const path = reference.slice(`\${${id}`.length, -1).replace(/^\./u, '');
+    return `${path}: ${renderType(schema, output, { comments: false })}`;
+  });
+  const returned = fields.length > 0 ? ` returns ${`{${fields.join(', ')}}`.slice(0, MAX_RESULT)}` : '';
+  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${returned}`;
 }
 
 /** The title or description of an argument with its name, else the name alone. */

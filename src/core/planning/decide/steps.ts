@@ -229,10 +229,7 @@ export async function decideSteps(
   }
 
   function promptValues(tool: Tool, { ask, serves }: About, open: Parameters<typeof offeredTo>[2]) {
-    const earlier = drafts.map((draft) => {
-      const offered = offeredTo(tool, resultsOf(draft), open).map(({ reference }) => reference);
-      return { ...draft, offered };
-    });
+    const earlier = drafts.map((draft) => ({ ...draft, offered: offeredTo(tool, resultsOf(draft), open) }));
     return stepPrompt(tool, { ask, serves, said, earlier, context: parts.context });
   }
 

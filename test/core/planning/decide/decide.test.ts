@@ -1041,7 +1041,7 @@ describe('steps on the way', () => {
     const { model } = await decide([find, tell], 'Tell Ann Hill 3', { tool: 'tell' });
     const shown = model.readerCalls.filter(({ about }) => about?.promptName === 'fill-arguments');
     const after = shown.map(({ prompt }) => prompt.user).find((user) => user.includes('Earlier: s1 = find_person('));
-    expect(after).toContain(`)${isDescribed ? ' returns person_id' : ''}\nRequest`);
+    expect(after).toContain(`)${isDescribed ? ' returns {person_id: string}' : ''}\nRequest`);
   });
 
   it('take the words that found a thing away from what is done with it', async () => {
