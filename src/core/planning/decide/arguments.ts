@@ -22,12 +22,13 @@ import {
   valueOdds,
   writesNull,
 } from './given.js';
-import { createJsonWriter, isOpenReference, type JsonWriter, NEXT, writeField } from './json-writer.js';
+import { createJsonWriter, type JsonWriter, NEXT, writeField } from './json-writer.js';
 import { canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
   isList,
+  isOpenReference,
   type Place,
   type PlainPlace,
   plainSchema,

@@ -2,10 +2,18 @@
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
-import { isOpenReference, type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
+import { type JsonWriter, writeField, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, choicesFor, type Option } from './options.js';
 import type { Open } from './read.js';
-import { type Candidate, folded, isFreeText, type Place, type PlainPlace, wordsOf } from './sources.js';
+import {
+  type Candidate,
+  folded,
+  isFreeText,
+  isOpenReference,
+  type Place,
+  type PlainPlace,
+  wordsOf,
+} from './sources.js';
 
 export interface ChoiceWriting extends ChoiceContext {
   readonly writer: JsonWriter;

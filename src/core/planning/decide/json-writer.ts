@@ -207,11 +207,6 @@ async function writeFrom(
   return undefined;
 }
 
-/** An open reference, `${s1.`: the model must name the field. */
-export function isOpenReference(value: unknown): value is string {
-  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
-}
-
 const MAX_FIELD_TOKENS = 12;
 
 /** Lets the model name the field of a result without a schema; an invalid name becomes the name of the argument. */

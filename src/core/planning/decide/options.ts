@@ -8,12 +8,12 @@ import type { Choice } from '../../model/choices.js';
 import { ATOM, areOverlapping, type Bound, occurrencesOf } from '../numbers.js';
 import { formOf } from '../times.js';
 import { takesLength } from './computed-numbers.js';
-import { isOpenReference } from './json-writer.js';
 import {
   type Candidate,
   candidatesFor,
   isList,
   isNumber,
+  isOpenReference,
   isText,
   type Place,
   type PlainPlace,

@@ -165,6 +165,11 @@ export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonS
   return form === undefined ? whole : { ...plainSchema(form, root, depth + 1), ...own };
 }
 
+/** An open reference, `${s1.`: the model must name the field. */
+export function isOpenReference(value: unknown): value is string {
+  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
+}
+
 /** The fields of a result down to four levels, through `$ref`, and through lists by their first item. */
 export function resultFields(output: JsonSchema | undefined): Field[] {
   const fields = output ? fieldsOf(output, { steps: 4, fields: 40 }) : [];
