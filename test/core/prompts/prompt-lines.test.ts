@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { rerank } from '../../../src/agents/search/rerank.js';
 import type { Prompt } from '../../../src/core/model/model.js';
 import { renderCandidate } from '../../../src/core/planning/decide/check-fit.js';
-import { reference } from '../../../src/core/planning/decide/needs.js';
 import { withServedItems } from '../../../src/core/planning/decide/served-values.js';
 import { describe, stepPrompt } from '../../../src/core/planning/decide/step-prompt.js';
 import { renderContext } from '../../../src/core/prompts/context.js';
@@ -46,9 +45,7 @@ async function promptsWith(text: string): Promise<Prompt[]> {
     ask: `${describe(tool, text)}: ${text}`,
     said: { times: [{ text, start: { date: '2026-11-23' } }], durations: [], numbers: [] },
     context,
-    earlier: [
-      { id: 's1', tool, arguments: { [text]: [text] }, offered: [{ reference: reference('s1', [text]), schema }] },
-    ],
+    earlier: [{ id: 's1', tool, arguments: { [text]: [text] }, offered: [{ path: [text], schema }] }],
     serves: { tool, argument: text },
   });
   const sorted: Prompt[] = [];

@@ -1,7 +1,7 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
 import { isObject, objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { fits } from '../../catalog/schema/paths.js';
+import { type Field, fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
@@ -57,12 +57,13 @@ export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceCont
   });
 }
 
-/** The results that an argument of the tool which is not settled, or a field within it, may take. */
-export function offeredTo(
-  tool: Tool,
-  results: SourceContext['results'],
-  { handles, settled }: Pick<SourceContext, 'handles'> & { settled: ReadonlyMap<string, Candidate> },
-): SourceContext['results'] {
+/** The arguments of a step that need no choice, and the names of identifiers, which take fields of results though optional. */
+export interface Settling extends Pick<SourceContext, 'handles'> {
+  readonly settled: ReadonlyMap<string, Candidate>;
+}
+
+/** @returns whether an argument of the tool that is not settled, or a field within it, may take a field of a result */
+export function takesField(tool: Tool, { handles, settled }: Settling): (field: Field) => boolean {
   const root = fittedSchemas(tool).input;
   const required: readonly unknown[] = Array.isArray(root.required) ? root.required : [];
   const open = Object.entries(objectOf(root.properties)).flatMap(([name, schema]) => {
@@ -74,7 +75,7 @@ export function offeredTo(
     isObject(wanted.properties) ||
     fits(produced, wanted) ||
     (isList(wanted) && takes(plainSchema(wanted.items, root), produced));
-  return results.filter(({ schema }) => schema !== undefined && open.some((wanted) => takes(wanted, schema)));
+  return ({ schema }) => open.some((wanted) => takes(wanted, schema));
 }
 
 /** Whether some of the words are a value for the place. */

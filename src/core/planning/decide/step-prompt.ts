@@ -1,11 +1,12 @@
 /** The prompt for the arguments of one step: its tool, the times that the request names, and the earlier steps. */
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import type { Field } from '../../catalog/schema/paths.js';
 import { shownTool } from '../../catalog/shown.js';
 import type { Tool } from '../../catalog/tool.js';
 import { literal, oneLine } from '../../visible-text.js';
+import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
 import type { Said } from './said.js';
-import type { SourceContext } from './sources.js';
 
 const MAX_DESCRIPTION = 200;
 const MAX_RESULT = 200;
@@ -15,7 +16,7 @@ interface EarlierStep {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The fields of its result that an argument of the step may take. */
-  readonly offered: SourceContext['results'];
+  readonly offered: readonly Field[];
 }
 
 /** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
@@ -57,10 +58,9 @@ function timesLine({ times }: Said): string[] {
 function earlierLine({ id, tool, arguments: values, offered }: EarlierStep): string {
   const { output = {} } = fittedSchemas(tool);
   const given = Object.entries(values).map(([name, value]) => `${name}: ${literal(value)}`);
-  const fields = offered.map(({ reference, schema }) => {
-    const path = reference.slice(`\${${id}`.length, -1).replace(/^\./u, '');
-    return `${path}: ${renderType(schema, output, { comments: false })}`;
-  });
+  const fields = offered.map(
+    ({ path, schema }) => `${renderPath(path)}: ${renderType(schema, output, { comments: false })}`,
+  );
   const returned = fields.length > 0 ? ` returns ${`{${fields.join(', ')}}`.slice(0, MAX_RESULT)}` : '';
   return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${returned}`;
 }

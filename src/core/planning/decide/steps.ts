@@ -11,7 +11,7 @@ import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, referenceTo, saidIn } from './needs.js';
-import { offeredTo, spansOf, type TakenWords } from './options.js';
+import { type Settling, spansOf, type TakenWords, takesField } from './options.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
 import { readSaid } from './said.js';
@@ -119,9 +119,9 @@ export async function decideSteps(
     const settled = new Map<string, Candidate>();
     const context = knownFor(tool, about.ask);
     const { handles } = context;
-    const unsettled = { handles, settled };
+    const shown = () => promptValues(tool, about, { handles, settled });
     const isNumberSaid = (name: string) =>
-      parts.read('fill-arguments', promptValues(tool, about, unsettled), OPENING, (open) =>
+      parts.read('fill-arguments', shown(), OPENING, (open) =>
         isNumberIdentifier(name, { open, numbers: said.numbers }),
       );
     const needed = { ask: about.ask, context, isNumberSaid };
@@ -144,7 +144,7 @@ export async function decideSteps(
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
     const decide = (lookups: Lookups) => {
-      const values = promptValues(tool, about, unsettled);
+      const values = shown();
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
@@ -155,7 +155,7 @@ export async function decideSteps(
           ...takenBy(settled, tool),
         ]),
         lookups,
-        context: { ...context, results: drafts.flatMap(resultsOf) },
+        context: { ...context, results: results() },
       });
     };
     const lookups = mayWait ? lookupsOf(tool, { handles, consumers: about.consumers }, parts) : NO_LOOKUPS;
@@ -228,8 +228,10 @@ export async function decideSteps(
     return draft.serves === undefined || (draft.purpose === ask && draft.serves.tool !== consumer);
   }
 
-  function promptValues(tool: Tool, { ask, serves }: About, open: Parameters<typeof offeredTo>[2]) {
-    const earlier = drafts.map((draft) => ({ ...draft, offered: offeredTo(tool, resultsOf(draft), open) }));
+  function promptValues(tool: Tool, { ask, serves }: About, settling: Settling) {
+    const isOffered = takesField(tool, settling);
+    const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
+    const earlier = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
     return stepPrompt(tool, { ask, serves, said, earlier, context: parts.context });
   }
 
@@ -239,6 +241,14 @@ export async function decideSteps(
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
     const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
+  }
+
+  function results(): SourceContext['results'] {
+    return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
+      const { output } = fittedSchemas(tool);
+      if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
+      return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
+    });
   }
 
   function knownFor(tool: Tool, message: string): Omit<SourceContext, 'results'> {
@@ -258,12 +268,6 @@ export async function decideSteps(
       timeZone: request.timeZone,
     };
   }
-}
-
-function resultsOf({ id, tool }: Draft): SourceContext['results'] {
-  const { output } = fittedSchemas(tool);
-  if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
-  return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
 }
 
 /** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */
