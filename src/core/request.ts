@@ -12,6 +12,8 @@ const MOST_ENTITY_CHARACTERS = 50_000;
 const MOST_ENTITIES = 200;
 const MOST_INTENT_CHARACTERS = 2_000;
 const MOST_NAMES = 10_000;
+/** Of a locale or a time zone: the library reads a locale in time quadratic in its length. */
+const MOST_TAG_CHARACTERS = 64;
 
 export const messageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
@@ -61,10 +63,16 @@ export const requestSchema = z.strictObject({
     .date('not a day such as 2026-11-22')
     .optional()
     .describe('The date of the user, YYYY-MM-DD. Default: the date of the clock in the time zone.'),
-  timeZone: z.string().min(1).refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai').optional(),
+  timeZone: z
+    .string()
+    .min(1)
+    .max(MOST_TAG_CHARACTERS, { abort: true })
+    .refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai')
+    .optional(),
   locale: z
     .string()
     .min(2)
+    .max(MOST_TAG_CHARACTERS, { abort: true })
     .refine(isLocale, 'not a language tag such as zh-CN')
     .optional()
     .describe('Language of the user, for example zh-CN. Default: found from the message.'),

@@ -23,6 +23,9 @@ describe('a request is refused with the field that is too large', () => {
     ['allow', { allow: many(10_001) }],
     ['deny', { deny: many(10_001) }],
     ['require', { require: many(10_001) }],
+    // Well-formed, and read in time quadratic in its length.
+    ['locale', { locale: `en-u-${many(20_000).join('-')}` }],
+    ['timeZone', { timeZone: 'A'.repeat(65) }],
   ])('%s', (field, more) => {
     expect(() => parseRequest({ message: 'x', ...more })).toThrow(`The request is not usable: ${field}: `);
   });

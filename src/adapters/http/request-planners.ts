@@ -15,9 +15,10 @@ import { parseInput } from '../../core/parse.js';
 import type { Planner } from '../../core/planner.js';
 
 const entriesSchema = z.array(z.record(z.string(), z.unknown())).min(1).max(2_000);
+const documentSchema = z.looseObject({ tools: entriesSchema, rules: z.array(z.unknown()).max(100).optional() });
 
 export const requestToolsSchema = z
-  .union([entriesSchema, z.looseObject({ tools: entriesSchema })])
+  .union([entriesSchema, documentSchema])
   .describe(
     "Replaces the server's tools for this request: entries of a catalogue file, functions of OpenAI or Anthropic, or tools " +
       'of MCP. Either a list of them, or `{"tools": […]}` as in a catalogue file with its `rules` or in the answer of ' +
@@ -31,7 +32,7 @@ export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner):
   const kept = new Map<string, Promise<Planner>>();
   return async (given) => {
     // An error of the union would name no field.
-    const schema = Array.isArray(given) ? entriesSchema : z.looseObject({ tools: entriesSchema });
+    const schema = Array.isArray(given) ? entriesSchema : documentSchema;
     const { tools } = parseInput(z.object({ tools: schema }), { tools: given });
     const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
     const planner = kept.get(key) ?? catalogOf(tools).then(plannerOf);

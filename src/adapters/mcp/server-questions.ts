@@ -100,8 +100,12 @@ export function createOpenCalls(): OpenCalls {
           call.next = createDeferred();
           answered.resolve(answer);
         };
-        signal.addEventListener('abort', () => call.answer?.({ action: 'cancel' }), { once: true });
         const id = randomUUID();
+        const dismiss = () => {
+          open.delete(id);
+          call.answer?.({ action: 'cancel' });
+        };
+        signal.addEventListener('abort', dismiss, { once: true });
         keepLatest(open, [id, call], MAX_OPEN_CALLS);
         call.next.resolve({ question, call: id });
         return answered.promise;

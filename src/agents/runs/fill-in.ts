@@ -92,11 +92,21 @@ function readFilled(given: unknown, [first = '', ...rest]: readonly string[]): u
 function cutting(step: ParsedStep, scope: Scope): Place['piecesOf'] {
   const items = step.each === undefined ? [] : readItems(step.each, scope);
   const ofItems = Array.isArray(items) && items.length > 0 ? items.map((item) => ({ ...scope, item })) : [scope];
-  const isLost = (reference: Reference) =>
-    (reference.step === 'item' ? ofItems : [scope]).every((one) => lookUp(reference, one).is === 'lost');
+  const known = new Map<string, boolean>();
+  const isLost = (reference: Reference) => {
+    const scopes = reference.step === 'item' ? ofItems : [scope];
+    const lost = known.get(reference.text) ?? scopes.every((one) => lookUp(reference, one).is === 'lost');
+    known.set(reference.text, lost);
+    return lost;
+  };
   return (text) => {
-    const lost = findReferences(text, rootsOf(scope, step)).filter(isLost);
-    return lost.reduce((rest, { text: hole }) => rest.replaceAll(hole, MASK), text).split(MASK);
+    let [cut, from] = ['', 0];
+    for (const reference of findReferences(text, rootsOf(scope, step))) {
+      const end = text.indexOf(reference.text, from) + reference.text.length;
+      cut += isLost(reference) ? text.slice(from, end - reference.text.length) + MASK : text.slice(from, end);
+      from = end;
+    }
+    return (cut + text.slice(from)).split(MASK);
   };
 }
 

@@ -6,9 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isContainer, isObject, leavesOf, mapLeaves } from '../../core/catalog/schema/json.js';
 import { mapSecrets, secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
-import { createKeyMask, MASK } from '../../core/secret-forms.js';
+import { createKeyMask, LARGE, MASK } from '../../core/secret-forms.js';
 import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
@@ -41,9 +42,16 @@ export function secretsAmong(find: (name: string) => Tool | undefined): SecretsO
 const ROOTS: readonly Root[] = ['item', 'input'];
 type Input = NonNullable<ParsedPlan['inputs']>[string];
 
-/** Masks each secret found everywhere in the run: in echoes, in arguments of later steps, and in the plan's words. */
+/** Characters of all secrets of a run that are looked for; a large one, which costs less, counts for a tenth. */
+const MOST_SECRET_CHARACTERS = 16_384;
+
+/**
+ * Masks each secret found everywhere in the run: in echoes, in arguments of later steps, and in the plan's words. Once results
+ * have more secrets than can be looked for, each text is masked as a whole; a plan that has more is refused.
+ */
 export function createMasking(secretsOf: SecretsOf) {
   const secrets = new Set<string>();
+  let room = MOST_SECRET_CHARACTERS;
   /** Made anew after a secret was added. */
   let mask: ((text: string) => string) | undefined;
 
@@ -64,11 +72,24 @@ export function createMasking(secretsOf: SecretsOf) {
   }
 
   function remember(secret: string): void {
-    if (!secrets.has(secret)) mask = undefined;
+    if (secrets.has(secret)) return;
+    room -= secret.length > LARGE ? LARGE / 10 : secret.length;
+    if (room < 0) return;
+    mask = undefined;
     secrets.add(secret);
   }
 
+  /** @throws WinnowError `invalid_request` if what is read has more secrets than can be looked for */
+  function refusing<T>(read: () => T): T {
+    const before = room;
+    const value = read();
+    if (before < 0 || room >= 0) return value;
+    const what = `more than ${MOST_SECRET_CHARACTERS} characters of secrets, by the marks of its tools`;
+    throw new WinnowError('invalid_request', `The plan has ${what}: split it, or give less at once.`);
+  }
+
   function hideText(text: string): string {
+    if (room < 0) return MASK;
     mask ??= createKeyMask([...secrets]);
     return mask(text);
   }
@@ -77,6 +98,7 @@ export function createMasking(secretsOf: SecretsOf) {
 
   function hideLeaf(value: unknown): unknown {
     if (typeof value === 'string') return hideText(value);
+    if (room < 0) return typeof value === 'number' ? MASK : value;
     // Numbers are masked only as a whole.
     return typeof value === 'number' && secrets.has(`${value}`) && hideText(`${value}`) === MASK ? MASK : value;
   }
@@ -123,14 +145,14 @@ export function createMasking(secretsOf: SecretsOf) {
   return {
     value: (value: unknown, tool: string) => hideKnown(mark(value, tool, 'output')),
     /** Masks these from now on, too. */
-    remember: (values: readonly unknown[]) => collect(values, MASK),
+    remember: (values: readonly unknown[]) => refusing(() => collect(values, MASK)),
     /** Masks the secrets of this plan from now on, too. */
-    learn: (plan: ParsedPlan) => void learn(plan),
+    learn: (plan: ParsedPlan) => void refusing(() => learn(plan)),
     /** Masks the secrets among these arguments from now on, too. */
     learnCall: (given: unknown, tool: string) => void mark(given, tool, 'input'),
     text: hideText,
     plan(plan: ParsedPlan): ParsedPlan {
-      const { marked, names } = learn(plan);
+      const { marked, names } = refusing(() => learn(plan));
       const inputs = Object.entries(plan.inputs ?? {}).map(([name, one]) => [name, hideInput(one, names.has(name))]);
       return {
         ...plan,
@@ -160,10 +182,13 @@ export function createMasking(secretsOf: SecretsOf) {
 
 /** Masks the secrets among the arguments of a call in texts about it, such as the words of a tool that failed. */
 export function maskOfCall(tool: Tool | undefined, given: unknown): (text: string) => string {
+  let masking: ReturnType<typeof createMasking> | undefined;
   return (text) => {
     if (!tool) return text;
-    const masking = createMasking(secretsAmong(() => tool));
-    masking.learnCall(given, tool.name);
+    if (!masking) {
+      masking = createMasking(secretsAmong(() => tool));
+      masking.learnCall(given, tool.name);
+    }
     return masking.text(text);
   };
 }
@@ -204,5 +229,9 @@ function maskedReferences(given: unknown, masked: unknown): Reference[] {
 }
 
 export function isMasked(value: unknown): boolean {
-  return JSON.stringify(value)?.includes(MASK) === true;
+  if (typeof value === 'string') return value.includes(MASK);
+  return isContainer(value) && holdsMask(value);
 }
+
+/** Looked at once, since many references may lead to it. */
+const holdsMask = oncePer((value: object) => JSON.stringify(value).includes(MASK));

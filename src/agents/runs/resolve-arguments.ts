@@ -58,8 +58,7 @@ export function lookUp(reference: Reference, scope: Scope, { mayBeMasked = false
   const leftOut = noteOfLeftOut(root);
   const found = leftOut ? { ok: false as const, reason: leftOut } : follow(whole, path);
   // A path into an object that is masked as a whole breaks off at the mask.
-  const isLost = (found.ok || typeof found.at === 'string') && isMasked(found.at);
-  if (hasMasks && !mayBeMasked && isLost)
+  if (hasMasks && !mayBeMasked && (found.ok || typeof found.at === 'string') && isMasked(found.at))
     return {
       is: 'lost',
       problem: `"${showName(text)}" is secret and was not kept; resume with a value for this argument`,

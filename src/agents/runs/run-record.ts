@@ -199,9 +199,9 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
     /** Puts secrets back into the plan, in this process only. @throws WinnowError `invalid_request` */
     fillIn(given: GivenAgain): void {
       const filled = fillIn(plan, given, scopeOf({ states, plan }));
-      plan = filled.plan;
       masking.remember(filled.secrets);
-      masking.learn(plan);
+      masking.learn(filled.plan);
+      plan = filled.plan;
     },
     async setStep(given: StepState): Promise<void> {
       if (store) await ownTurn();

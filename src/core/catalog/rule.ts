@@ -3,7 +3,8 @@
  * stored beside it by operators.
  */
 import { z } from 'zod';
-import { isPattern, NO_PATTERN } from './schema/safe-pattern.js';
+import { oncePer } from '../kept.js';
+import { createSafePattern, isPattern, NO_PATTERN } from './schema/safe-pattern.js';
 
 const names = z.array(z.string().min(1)).min(1).optional();
 
@@ -19,6 +20,7 @@ export const ruleSchema = z
           .describe('The intent, or one of several.'),
         message: z
           .string()
+          .max(1_000, { abort: true })
           .refine(isPattern, NO_PATTERN)
           .optional()
           .describe('Regular expression that matches the message, ignoring case.'),
@@ -33,3 +35,6 @@ export const ruleSchema = z
     'a rule needs first, last or include: tools that it adds',
   );
 export type Rule = z.infer<typeof ruleSchema>;
+
+/** Compiled once, which takes longer than matching. */
+export const patternOf = oncePer(({ message = '' }: Rule['when']) => createSafePattern(message, { ignoreCase: true }));

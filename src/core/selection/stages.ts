@@ -2,10 +2,9 @@
  * Selection as a list of named stages. Each stage maps candidates to candidates; a list that lacks one is an ablation
  * (`createPlanner({ stages: DEFAULT_STAGES.filter((one) => one !== fill) })`).
  */
-import type { Rule } from '../catalog/rule.js';
-import { createSafePattern, createStepBudget } from '../catalog/schema/safe-pattern.js';
+import { patternOf, type Rule } from '../catalog/rule.js';
+import { createStepBudget } from '../catalog/schema/safe-pattern.js';
 import type { Tool } from '../catalog/tool.js';
-import { oncePer } from '../kept.js';
 import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
@@ -152,7 +151,7 @@ export const fill: Stage = {
 export const DEFAULT_STAGES: readonly Stage[] = [modelChoice, wanted, rules, producers, companions, cap, fill];
 
 export function matchingRules(rules: readonly Rule[], request: Request): Rule[] {
-  const budget = createStepBudget('operator');
+  const budget = createStepBudget('rule');
   return rules.filter(({ when }) => {
     const entities = request.entities ?? {};
     const hasEntities = (when.entities ?? []).every(
@@ -163,9 +162,6 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
     return patternOf(when).matches(request.message, budget) === true;
   });
 }
-
-/** Cached per rule, since compiling takes longer than matching. */
-const patternOf = oncePer(({ message = '' }: Rule['when']) => createSafePattern(message, { ignoreCase: true }));
 
 /** An extractor that found nothing may return an empty text or list. */
 function holdsSomething(entity: unknown): boolean {

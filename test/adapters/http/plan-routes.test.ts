@@ -347,6 +347,18 @@ describe('tools of the request', () => {
     expect(made.map(({ rules }) => rules.length)).toEqual(['rules' in tools ? 1 : 0]);
   });
 
+  it('have at most 100 rules', async () => {
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: planning().of });
+    const rules = Array.from({ length: 101 }, (_, at) => ({
+      name: `r${at}`,
+      when: { intent: 'x' },
+      first: ['order_tea'],
+    }));
+    const answer = await post(`${url}/v1/plan`, { ...TEA, tools: { tools: [ORDER], rules } });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('tools.rules');
+  });
+
   it('of one tenant are not seen by another, also where both have tools of one name or ask at once', async () => {
     const model = createScriptedModel({
       answers: ({ stage, prompt }) => {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, it } from 'vitest';
+import { createOpenCalls } from '../../../src/adapters/mcp/server-questions.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
@@ -188,4 +189,25 @@ describe('a call of 2026-07-28 whose client has been asked', () => {
     const outcomes = async () => (await agents.router.audit({ event: 'call' })).map(({ code }) => code);
     while (!(await outcomes()).includes('cancelled')) await pause(5);
   });
+});
+
+it('a question that its server takes back leaves the place of those that wait to others', async () => {
+  const calls = createOpenCalls();
+  const question = { server: 's', message: 'm', requestedSchema: {} };
+  const waiting = await calls.begin('mine', {}, async ({ onQuestion }) => {
+    const output = await onQuestion?.(question, new AbortController().signal);
+    return { ok: true, output, notes: [], milliseconds: 0 };
+  });
+  await calls.begin('other', {}, async ({ onQuestion }) => {
+    for (let times = 0; times < 1_100; times++) {
+      const stop = new AbortController();
+      const answered = onQuestion?.(question, stop.signal);
+      stop.abort();
+      await answered;
+    }
+    return { ok: true, output: 'asked', notes: [], milliseconds: 0 };
+  });
+  const answer = { action: 'decline' as const };
+  const call = 'call' in waiting ? waiting.call : '';
+  expect(await calls.goOn(call, 'mine', { ask: {}, answer })).toMatchObject({ result: { output: answer } });
 });

@@ -84,6 +84,24 @@ describe('secrets in a run', () => {
     expect(kept).not.toMatch(/hunter-33|token-one|token-two/u);
   });
 
+  it('are looked for up to some length in all: a plan with more is refused, and behind results with more no text is kept', async () => {
+    const one = await pause(['s1', 'act', { pin: 'x'.repeat(16_385) }]);
+    expect(one.paused.state).toBe('paused');
+    const long = { a: 'x'.repeat(8_000), b: 'y'.repeat(8_000), c: 'z'.repeat(400) };
+    const refused = {
+      code: 'invalid_request',
+      message: expect.stringContaining('more than 16384 characters of secrets'),
+    };
+    await expect(pause(['s1', 'mint', { vault: long }])).rejects.toMatchObject(refused);
+    const tokens = Array.from({ length: 9_000 }, (_, at) => `token-${at}`);
+    const script = { mint: [done(tokens)], act: [done('said token-3'), waiting] };
+    const steps = ['s1', 's2', 's3'].map((id, at): StepSpec => [id, at === 0 ? 'mint' : 'act', { text: 'hello' }]);
+    const { store } = await begin(planOf(...steps), script);
+    const run = await store.get('r');
+    expect(run?.steps.s1).toMatchObject({ output: tokens.map(() => '[masked]') });
+    expect([run?.steps.s2, run?.steps.s3]).toMatchObject([{ output: '[masked]' }, { arguments: { text: '[masked]' } }]);
+  });
+
   it('of steps that are done are not asked for again', async () => {
     const { resume, script } = await pause(LOGIN, ['s2', 'act', { text: 'now' }, ['s1']]);
     const run = await resume();
@@ -311,6 +329,13 @@ describe('secrets in a run', () => {
     expect(script.calls.at(-1)).toMatchObject({ step: 's2[1]', arguments: { text: 'ticket-of-ann' } });
     expect(await stored()).not.toContain('ticket-of-ann');
   });
+});
+
+it('thousands of references to a large value are looked at once, where a run is resumed', async () => {
+  const plan = planOf(LOGIN, ['s2', 'act', { text: `${'${s1.greeting}'.repeat(9_900)} hunter-22` }]);
+  const login = [done({ ticket: 't', greeting: 'x'.repeat(900_000) })];
+  const { resume } = await begin(plan, { login, act: [waiting] });
+  await expect(resume({ s2: { text: 'x' } })).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
 describe('results of a run', () => {

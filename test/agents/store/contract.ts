@@ -1,5 +1,6 @@
 /** What every store promises; run against each of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MOST_UNUSED } from '../../../src/agents/store/sql/approvals.js';
 import type { Store } from '../../../src/agents/store/sql/sql-store.js';
 import {
   type ApprovalRecord,
@@ -288,6 +289,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.get('a7')).toMatchObject({ state: 'expired' });
         expect(await store.approvals.ids({ session: 'a7', state: 'expired', limit: 9 })).toHaveLength(1);
         expect(await store.approvals.ids({ session: 'a7', state: 'pending', limit: 9 })).toEqual([]);
+      });
+    });
+
+    describe('approvals that end without a call', () => {
+      it('are the latest thousand of a user; older ones are removed', async () => {
+        const asks = (id: string) =>
+          store.approvals.request(approval(id, { session: 'unused', user: 'cy', tool: id, expiresAt: at(1) }));
+        for (let n = 0; n < MOST_UNUSED + 2; n++) await asks(`unused-${n}`);
+        await store.approvals.expire(at(1));
+        await asks('unused-last');
+        expect(await store.approvals.ids({ user: 'cy', state: 'expired', limit: 2_000 })).toHaveLength(MOST_UNUSED);
+        expect(await store.approvals.get('unused-last')).toMatchObject({ state: 'pending' });
       });
     });
 

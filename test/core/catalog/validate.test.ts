@@ -160,9 +160,8 @@ describe('a check', () => {
     expect(issuesOf(object({ t: { type: 'string', format: 'url' } }), { t })).toEqual(['t: must match format "url"']);
   });
 
-  it('of another engine is a value as any other where an expression is asked for', () => {
-    expect(issuesOf(object({ t: { type: 'string', format: 'regex' } }), { t: '(?<=a)(b)\\1' })).toEqual([]);
-    expect(issuesOf(object({ t: { type: 'string', format: 'regex' } }), { t: '(' })).toHaveLength(1);
+  it.each(['(?<=a)(b)\\1', '('])('of an expression is not looked at: it may take seconds to compile (%s)', (t) => {
+    expect(issuesOf(object({ t: { type: 'string', format: 'regex' } }), { t })).toEqual([]);
   });
 
   it.each([

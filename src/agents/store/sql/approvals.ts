@@ -1,5 +1,5 @@
 /** Approvals. Races are decided by one conditional UPDATE, whose row count says who won. */
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { ApprovalDecision, ApprovalQuery, ApprovalRecord, ToAudit } from '../store.js';
 import { insertAudit, matching, type Tables, toApproval, toRow, type WaitForUser } from './tables.js';
 
@@ -59,6 +59,7 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
           if (pending >= mostPending) return undefined;
         }
         await transaction.insertInto('approvals').values(rowOf(approval)).execute();
+        if (approval.user !== undefined) await removeUnused(transaction, approval.user);
         await insertAudit(transaction, toAudit?.(approval) ?? []);
         return approval;
       }),
@@ -165,6 +166,22 @@ export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitFo
         return expired;
       }),
   };
+}
+
+/** Most approvals of a user that ended without a call; of those that are older the audit knows. */
+export const MOST_UNUSED = 1_000;
+
+async function removeUnused(transaction: Transaction<Tables>, user: string): Promise<void> {
+  const older = transaction
+    .selectFrom('approvals')
+    .select('id')
+    .where('user', '=', user)
+    .where('state', 'in', ['expired', 'refused'])
+    .orderBy('requestedAt', 'desc')
+    .orderBy('id')
+    .offset(MOST_UNUSED)
+    .limit(MOST_UNUSED);
+  await transaction.deleteFrom('approvals').where('id', 'in', older).execute();
 }
 
 /** Calls with the granted arguments find their approval by this hash, too. */

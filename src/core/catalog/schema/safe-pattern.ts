@@ -5,7 +5,7 @@
 import { RE2JS } from 're2js';
 import { orUndefined } from '../../errors.js';
 
-interface SafePattern {
+export interface SafePattern {
   /**
    * Undefined: not decided, since matching would take more steps than are left.
    * @param budget shared by several calls. Default: each call has its own.
@@ -18,8 +18,8 @@ export interface StepBudget {
   left: number;
 }
 
-/** For untrusted patterns: about 0.1 s at worst, mostly a millisecond. Patterns of operators are trusted. */
-const MOST_STEPS = { stranger: 2 ** 21, operator: 2 ** 25 };
+/** For untrusted patterns: about 0.1 s at worst, mostly a millisecond. Patterns of operators are trusted; `rule`: for all rules. */
+const MOST_STEPS = { stranger: 2 ** 21, rule: 2 ** 24, operator: 2 ** 25 };
 
 export function createStepBudget(author: keyof typeof MOST_STEPS = 'stranger'): StepBudget {
   return { left: MOST_STEPS[author] };
@@ -28,9 +28,13 @@ export function createStepBudget(author: keyof typeof MOST_STEPS = 'stranger'): 
 /** Size of a pattern with its repetitions expanded: larger ones compile too slowly. None of 122 of real tools has 300. */
 export const MOST_PATTERN_SIZE = 5_000;
 
-/** About how many characters and classes a pattern has with its repetitions expanded: 7 for `a(b){3}`. */
+/** A class of thousands of characters takes up to 4 ms to compile, as long as some hundred characters. */
+const WIDE_CLASS = { form: /\\p|-(?:\\[ux]|[^\0-\x7f])/giu, size: 100 };
+
+/** About how many characters and classes a pattern has with its repetitions expanded: 7 for `a(b){3}`, 101 for `\p{L}`. */
 export function sizeOfPattern(pattern: string): number {
   if (pattern.length > MOST_PATTERN_SIZE) return pattern.length;
+  const wide = WIDE_CLASS.size * (pattern.match(WIDE_CLASS.form) ?? []).length;
   const around: number[] = [];
   // Sizes of all before the last character, class or group, and of that itself.
   let [before, last] = [0, 0];
@@ -42,7 +46,7 @@ export function sizeOfPattern(pattern: string): number {
     else if (least !== undefined) last *= Math.max(1, Number(least), Number(most ?? 0));
     else [before, last] = [before + last, 1];
   }
-  return around.reduce((sum, size) => sum + size, before + last);
+  return around.reduce((sum, size) => sum + size, wide + before + last);
 }
 
 /** @throws Error when RE2 can't parse the pattern, or when it is too large */

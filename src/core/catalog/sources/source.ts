@@ -5,7 +5,7 @@ import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
 import { withoutUrlKeys } from '../../secret-forms.js';
-import { type Rule, ruleSchema } from '../rule.js';
+import { patternOf, type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
 import { findJsonProblem, isObject, typesOf } from '../schema/json.js';
 import {
@@ -127,12 +127,14 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
   }
   if (isStranger && reading.rules?.length)
     add([warning(`${origin} rules`, 'left out: rules count in files of your own alone')]);
-  const rules = (isStranger ? [] : (reading.rules ?? [])).flatMap((rule, index) => {
+  const rules: Rule[] = [];
+  for (const [index, rule] of (isStranger ? [] : (reading.rules ?? [])).entries()) {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
-    if (parsed.ok) return [parsed.value];
-    add(parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
-    return [];
-  });
+    if (parsed.ok) rules.push(parsed.value);
+    else add(parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
+    if (parsed.ok) patternOf(parsed.value.when);
+    yield;
+  }
   return { ...reading, tools, rules, issues: all() };
 }
 
@@ -179,7 +181,6 @@ export function fromOtherForms(written: JsonSchema): JsonSchema {
 }
 
 const SCHEMA_KEYS = ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'];
-
 /** Prefix of the names of tools that users have added; no other tools have it. */
 export const OWN_PREFIX = 'my__';
 

@@ -63,6 +63,15 @@ describe('a schema is refused', () => {
       { properties: Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`p${i}`, { pattern: '^a' }])) },
       'nodes',
     ],
+    [
+      'with patterns of many wide classes',
+      {
+        properties: Object.fromEntries(
+          Array.from({ length: 4 }, (_, i) => [`p${i}`, { pattern: String.raw`\p{L}`.repeat(45) }]),
+        ),
+      },
+      'nodes',
+    ],
     ['with many names that depend on others', { dependentRequired: dependent(300, 80) }, 'nodes'],
     ['with them in the words of an older draft', { dependencies: dependent(300, 80) }, 'nodes'],
   ])('%s', (_, schema, word) => {

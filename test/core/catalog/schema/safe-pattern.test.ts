@@ -41,6 +41,14 @@ describe('a pattern', () => {
     expect(isPattern(text)).toBe(false);
   });
 
+  it.each([String.raw`\p{L}`, String.raw`[k-\u{10FFFF}]`, '[!-龥]'])(
+    'has few classes of thousands of characters: %s',
+    (wide) => {
+      expect([40, 60].map((times) => isPattern(wide.repeat(times)))).toEqual([true, false]);
+      expect(isPattern(`^${wide}{1,900}$`)).toBe(true);
+    },
+  );
+
   it('decides as the engine of JavaScript does', () => {
     const atom = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', String.raw`\d`, '(a|b)', '(?:ab)', '^', '$');
     const part = fc

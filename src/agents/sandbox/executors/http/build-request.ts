@@ -69,6 +69,15 @@ function fillPath(template: string, given: readonly GivenArgument[], issues: str
   return segments.join('/');
 }
 
+/** Servers take `Mode`, ` mode`, `mode[]` and `mode.x` for the parameter `mode`, each by its own rules. */
+function asServersRead(name: string): string {
+  const [first = ''] = name
+    .trim()
+    .toLowerCase()
+    .split(/[[.\0]/u);
+  return first.trim();
+}
+
 /** An object writes its fields as parameters, which must not be those of others: rules see only its own argument. */
 function writeQuery(
   given: readonly GivenArgument[],
@@ -76,15 +85,19 @@ function writeQuery(
   issues: string[],
 ): string[] {
   const credentials = (target.security ?? []).flat().filter((one) => one.in === 'query');
-  const others = new Set([...server.searchParams.keys(), ...credentials.map(({ name }) => name)]);
-  for (const [argument, place] of Object.entries(target.parameters))
-    if (place.in === 'query') others.add(place.name ?? argument);
+  const parameters = Object.entries(target.parameters).flatMap(([argument, place]) =>
+    place.in === 'query' ? [place.name ?? argument] : [],
+  );
+  const exact = new Set([...server.searchParams.keys(), ...credentials.map(({ name }) => name), ...parameters]);
+  const alike = new Set([...exact].map(asServersRead));
   return given.flatMap(({ argument, value, place }) => {
     if (value === null) return [];
     const own = place.name ?? argument;
+    const isOfAnother = (name: string) =>
+      name !== own &&
+      (exact.has(name) || (asServersRead(name) !== asServersRead(own) && alike.has(asServersRead(name))));
     const written = serializeQuery(place, own, value);
-    const names = written.map((pair) => decodeURIComponent(pair.split('=', 1)[0] ?? ''));
-    const taken = names.find((name) => name !== own && others.has(name));
+    const taken = written.map((pair) => decodeURIComponent(pair.split('=', 1)[0] ?? '')).find(isOfAnother);
     if (taken !== undefined) issues.push(`${argument}: must not hold "${taken}", which is a parameter of its own`);
     return written;
   });

@@ -86,6 +86,12 @@ describe('the parameters of a request', () => {
     ['what the base URL fixes', { tenant: 2 }, 'tenant'],
     ['a credential', { key: 'x' }, 'key'],
     ['another parameter, in the form of a field of it', { 'filter[a]': 'x' }, 'filter[a]'],
+    // Many servers read these as the parameter `all`.
+    ...['all[]', 'all[$ne]', 'all.x', 'All', ' all', 'all\0'].map((name): [string, object, string] => [
+      'another parameter, in other words',
+      { [name]: 1 },
+      name,
+    ]),
   ])('can not write %s from within an object', async (_, value, name) => {
     const query = { in: 'query' as const };
     const deep = { ...query, name: 'filter', style: 'deepObject' };
