@@ -37,7 +37,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Reads all files once. @throws WinnowError `internal` if one is missing. */
 export async function readConsole(): Promise<PageFile[]> {
-  const page = { path: '/', type: 'text/html; charset=utf-8', text: await readPageFile(`${OWN}/page.html`) };
+  const [text, doorstep] = await Promise.all(['page', 'doorstep'].map((name) => readPageFile(`${OWN}/${name}.html`)));
+  const page = { path: '/', type: 'text/html; charset=utf-8', text: `${text}`, doorstep: `${doorstep}` };
   const files = FILES.map(async (path) => toFile(basename(path), await readPageFile(path)));
   const libraries = Object.entries(LIBRARIES).map(async ([name, library]) => {
     const text = await readLibrary(name as keyof typeof LIBRARIES);

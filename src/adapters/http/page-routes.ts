@@ -8,6 +8,11 @@ export interface PageFile {
   /** Its `content-type`. */
   readonly type: string;
   readonly text: string;
+  /**
+   * In its place for who comes from a page of another place, which could else have a click of its own fall on a button. It has no
+   * script, and a link to the page. Default: the page opens at once.
+   */
+  readonly doorstep?: string;
 }
 
 declare module 'fastify' {
@@ -30,15 +35,22 @@ export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
+  // Whoever opened it in a window can't lead it on to a place within it.
+  'cross-origin-opener-policy': 'same-origin',
   'cache-control': 'no-cache',
 } as const;
 
 export function addPageRoutes(app: FastifyInstance, files: readonly PageFile[]): void {
-  for (const { path, type, text } of files) {
+  for (const { path, type, text, doorstep } of files) {
     const body = Buffer.from(text);
     const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     app.get(path, { config: { isPage: path === '/' } }, async (request, reply) => {
-      reply.headers({ ...PAGE_HEADERS, etag });
+      if (doorstep !== undefined && /^(?:cross|same)-site$/u.test(String(request.headers['sec-fetch-site'])))
+        return reply
+          .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' })
+          .type(type)
+          .send(doorstep);
+      reply.headers({ ...PAGE_HEADERS, etag, ...(doorstep === undefined ? {} : { vary: 'sec-fetch-site' }) });
       return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(body);
     });
   }

@@ -1,4 +1,5 @@
 /** The page Approvals in a real browser: what waits is shown as it will run, and a person decides who has proven to be one. */
+import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { FIND_FAINT_TEXT, findByAxe } from '../../support/browser.js';
@@ -65,6 +66,33 @@ describeInBrowser('the page Approvals', startConsoleBrowser, (browser) => {
     expect(await page.content()).not.toContain(OPERATOR_TOKEN);
     // The decision that had no proof.
     expect(noise).toEqual([expect.stringContaining('401')]);
+  });
+
+  it.each([
+    ['a link', (url: string) => `location = '${url}/#approvals'`],
+    ['the way back', () => 'history.back()'],
+  ])('takes no click that a page of another place has made the operator begin, by %s', async (_, leave) => {
+    const { url, call, states } = await startWaiting();
+    await call('old.txt');
+    const { page } = await browser().open(`${url}/#approvals`, SIGNED_IN);
+    const { x = 0, y = 0 } = (await button(page, 'Approve once').boundingBox()) ?? {};
+    const onClick = `<h1>Click fast!</h1><script>addEventListener('click', () => { ${leave(url)} })</script>`;
+    const other = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(onClick));
+    await new Promise<void>((done) => other.listen(0, '127.0.0.2', done));
+    try {
+      await page.goto(`http://127.0.0.2:${Object(other.address()).port}/`);
+      for (let clicks = 0; clicks < 8; clicks++) {
+        await page.mouse.click(x + 9, y + 9);
+        await page.waitForTimeout(200);
+      }
+      expect(new URL(page.url()).origin).toBe(url);
+      expect(await states()).toEqual(['pending']);
+      const open = page.getByRole('link', { name: 'Open the console' });
+      if (await open.isVisible()) await open.click();
+      await page.locator('[aria-current="page"]', { hasText: 'Try' }).waitFor();
+    } finally {
+      other.close();
+    }
   });
 
   it('shows what differs from last time, and refuses with a reason', async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { readConsole } from '../../../src/adapters/console/console.js';
 import { createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
@@ -23,12 +24,11 @@ const pages = await readConsole();
 const start = (parts = {}) => startServer({ planner: answeringPlanner(), pages, ...parts });
 
 /** `fetch` chooses some headers itself. */
-function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+function answerTo(url: string, headers: Record<string, string>): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(url, { headers }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const sent = httpRequest(url, { headers }, async (response) =>
+      resolve({ status: response.statusCode, body: await text(response) }),
+    );
     sent.on('error', reject).end();
   });
 }
@@ -92,8 +92,21 @@ describe('the files of the console', () => {
     ['a name that is bound to this machine gets nothing', '/', { ...OPENED, host: 'evil.example' }, 403],
   ])('%s', async (_, path, headers, status) => {
     const { url } = await start();
-    expect(await statusOf(`${url}${path}`, headers)).toBe(status);
+    expect((await answerTo(`${url}${path}`, headers)).status).toBe(status);
   });
+});
+
+it('who comes from a page of another place gets no button under their next click, but a link', async () => {
+  const { url } = await start();
+  const bodyFor = async (site: string) => {
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    return (await answerTo(`${url}/`, headers)).body;
+  };
+  for (const site of ['cross-site', 'same-site']) {
+    expect(await bodyFor(site)).toContain('href="?#try"');
+    expect(await bodyFor(site)).not.toContain('script');
+  }
+  for (const site of ['same-origin', 'none']) expect(await bodyFor(site)).toContain('console/app.js');
 });
 
 describe('winnow serve', () => {

@@ -48,6 +48,13 @@ const PAGES = [
   policyPage,
   evaluationsPage,
 ];
+/** Back from another place, no click that was begun there may fall on a button of the page that was left. */
+addEventListener('pageshow', ({ persisted }) => {
+  const [entry] = performance.getEntriesByType('navigation');
+  if (persisted || (entry instanceof PerformanceNavigationTiming && entry.type === 'back_forward'))
+    location.hash = '#try';
+});
+
 /** Between polls, while the page is visible. */
 const POLL_MS = 5_000;
 
