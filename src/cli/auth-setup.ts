@@ -91,9 +91,9 @@ export async function openOperatorToken(path = join(cacheFolder(), 'operator-tok
     if (token.length >= TOKEN_BYTES) return { token, path };
     throw new Error('it is shorter than a token; remove it, and a new one is made');
   } catch (cause) {
-    throw new WinnowError('invalid_option', `The operator's token ${path} is not usable: ${messageOf(cause)}`, {
-      cause,
-    });
+    const advice = 'Its folder must be writable: name another by WINNOW_CACHE.';
+    const message = `The operator's token ${path} is not usable: ${messageOf(cause)}. ${advice}`;
+    throw new WinnowError('invalid_option', message, { cause });
   }
 }
 

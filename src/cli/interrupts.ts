@@ -24,9 +24,9 @@ export function onSignal(names: readonly SignalName[], handle: () => void): () =
 }
 
 /** Aborts at the first stop signal; a second one ends the process by default. `forget` gives signals their default effect again. */
-export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGTERM']) {
+export function createStopSignal() {
   const controller = new AbortController();
-  const forget = onSignal(names, () => {
+  const forget = onSignal(['SIGINT', 'SIGTERM'], () => {
     forget();
     controller.abort();
   });

@@ -4,7 +4,9 @@ import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalo
 import { DEFAULT_SOURCE_TIMEOUT_MS } from '../core/catalog/sources/formats.js';
 import { readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
+import { maskKeysIn } from '../core/secret-forms.js';
 import type { ConfigFile } from './config-file.js';
+import { createStopSignal } from './interrupts.js';
 import { counted, printableLine } from './output.js';
 
 export interface LoadedTools {
@@ -44,7 +46,10 @@ export async function loadTools(
   const { sources, isExample } = toolSourcesOf(config);
   const { strict: isStrict = false } = config;
   const strict = isStrict && !isLenient;
-  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
+  // A signal that ends the command ends the servers that it has started, too.
+  const stop = signal ? undefined : createStopSignal();
+  const options = { ...sourceOptions(config), sources, strict, logger, signal: signal ?? stop?.signal };
+  const loaded = await loadCatalog(options).finally(stop?.forget);
   if (isExample) stderr?.write(exampleNotice(loaded.catalog.name));
   if (!logger && !isLenient) stderr?.write(renderProblems(loaded));
   return { loaded, sources, isExample, isStrict };
@@ -59,7 +64,9 @@ function renderProblems(loaded: LoadedCatalog): string {
   const warnings = countWarnings(loaded);
   const count =
     warnings === 0 ? [] : [`${counted(warnings, 'warning')}: see winnow tools check, with the same sources`];
-  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${printableLine(line)}\n`).join('');
+  return [...failures.map(({ error }) => error.message), ...count]
+    .map((line) => `${printableLine(maskKeysIn(line))}\n`)
+    .join('');
 }
 
 /** How every command reads sources. */

@@ -2,6 +2,7 @@
 /** Entry of the command line, and the only place that ends the process. stdout has data, stderr everything else. */
 import { CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../core/errors.js';
+import { maskKeysIn } from '../core/secret-forms.js';
 import { colours, printable } from './output.js';
 import { createProgram } from './program.js';
 
@@ -15,11 +16,10 @@ async function run(): Promise<number | string> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode;
     const failure = toWinnowError(error);
     const untold = failure.issues.filter((issue) => !failure.message.includes(issue)).slice(0, 20);
-    const lines = [
-      `${colours.red('winnow:')} ${printable(failure.message)}`,
-      ...untold.map((one) => `  - ${printable(one)}`),
-    ];
-    if (failure.code === 'internal' && failure.cause instanceof Error) lines.push(printable(failure.cause.stack ?? ''));
+    // Messages may quote servers, which may quote keys.
+    const shown = (text: string) => printable(maskKeysIn(text));
+    const lines = [`${colours.red('winnow:')} ${shown(failure.message)}`, ...untold.map((one) => `  - ${shown(one)}`)];
+    if (failure.code === 'internal' && failure.cause instanceof Error) lines.push(shown(failure.cause.stack ?? ''));
     process.stderr.write(`${lines.join('\n')}\n`);
     return failure.meaning.exitCode;
   }

@@ -1,5 +1,5 @@
 /** Reads the configuration once for a command: flags over environment over file. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { LOG_LEVELS, type LogLevel } from '../agents/logging/logger.js';
 import { requireFile, type StorePlace } from '../agents/store/open-store.js';
 import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
@@ -15,9 +15,14 @@ export function configPathOf({ config }: Pick<ConfigFlags, 'config'>): string | 
   return config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
 }
 
-/** @throws WinnowError `invalid_option` */
+/**
+ * Says so where it reads a file that nobody named: the file decides what is started, and who gets which keys.
+ * @throws WinnowError `invalid_option`
+ */
 export async function readConfig(flags: ConfigFlags): Promise<ConfigFile> {
   const path = configPathOf(flags);
+  if (path === CONFIG_FILE && flags.config === undefined && readEnvironment().config === undefined)
+    process.stderr.write(`Configuration: ${CONFIG_FILE} of this folder.\n`);
   return withFlags(path === undefined ? {} : await loadConfigFile(path), flags);
 }
 
@@ -85,13 +90,17 @@ export function storePlaceOf({ store }: Pick<ConfigFile, 'store'>): StorePlace |
   return { file: store };
 }
 
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /**
  * The store of a server to inspect. A missing store is an error, since a new one would look like an empty record.
  * @throws WinnowError `invalid_option`
  */
 export function requireStorePlace(config: Pick<ConfigFile, 'store'>): StorePlace {
   const place = storePlaceOf(config);
-  if (place && (!('file' in place) || existsSync(place.file))) return place;
+  if (place && (!('file' in place) || sizeOf(place.file) > 0)) return place;
   const missing = place ? `There is no store ${place.file}. ` : '';
   const advice = 'Name the store of the server: --store, WINNOW_STORE or store in the file.';
   throw new WinnowError('invalid_option', `${missing}${advice}`);

@@ -79,6 +79,13 @@ export function messageOf(thrown: unknown): string {
   return typeof message === 'string' ? message : String(thrown);
 }
 
+/** An error's message for the middle of a sentence. `fetch` only says "fetch failed"; the reason is in its cause. */
+export function reasonOf(error: unknown): string {
+  const reason = messageOf(error).trim().replace(/\.$/, '');
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${reasonOf(error.cause)}` : '';
+  return `${reason}${cause}`;
+}
+
 /** The result of a function, or undefined where it throws. */
 export function orUndefined<T>(make: () => T): T | undefined {
   try {

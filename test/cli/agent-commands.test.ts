@@ -428,5 +428,7 @@ it.each(['approvals list', 'approvals grant x --by bob', 'audit'])(
     const message = `There is no store ${file}. Name the store of the server: --store, WINNOW_STORE or store in the file.`;
     await expect(run(...words, '--store', file)).rejects.toMatchObject({ code: 'invalid_option', message });
     expect(existsSync(file)).toBe(false);
+    await writeFile(at('empty.db'), '');
+    await expect(run(...words, '--store', at('empty.db'))).rejects.toThrow('There is no store');
   },
 );

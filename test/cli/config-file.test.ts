@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadConfigFile } from '../../src/cli/config-file.js';
 import { readConfig } from '../../src/cli/read-config.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -20,13 +20,17 @@ describe('the configuration file of a command', () => {
   it('is `winnow.yaml` of the folder where none is named', async () => {
     const before = process.cwd();
     process.chdir(folder);
+    const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
       expect(await readConfig({})).toEqual({});
       await writeFile('winnow.yaml', 'strict: true\n');
       await writeFile('other.yaml', 'strict: false\n');
-      expect(await readConfig({})).toEqual({ strict: true });
       expect(await readConfig({ config: 'other.yaml' })).toEqual({ strict: false });
+      expect(told).not.toHaveBeenCalled();
+      expect(await readConfig({})).toEqual({ strict: true });
+      expect(told.mock.calls).toEqual([['Configuration: winnow.yaml of this folder.\n']]);
     } finally {
+      told.mockRestore();
       process.chdir(before);
     }
   });

@@ -130,6 +130,11 @@ describe('winnow doctor', () => {
       { auth: { tokens: [{ env: 'WINNOW_NO_SUCH_TOKEN', user: 'ann' }] } },
       'who may ask: auth.tokens[0].env: the environment variable WINNOW_NO_SUCH_TOKEN is not set.',
     ],
+    [
+      'keys of an issuer that nobody serves',
+      { auth: { jwt: { issuer: 'i', audience: 'a', jwksUrl: 'http://127.0.0.1:9/jwks' } } },
+      "who may ask: The keys of auth.jwt.jwksUrl can't be read (",
+    ],
     ['a slip in the file', { sandbox: { timeoutMs: 'soon' } }, 'configuration: The configuration file winnow.yaml'],
   ])('says what to do about %s', async (_, config, text) => {
     await write('tools.json', [TOOL]);

@@ -1,7 +1,7 @@
 /** The command line as its users have it: a process with arguments, two streams and an exit code. */
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -90,6 +90,22 @@ describe('the process', () => {
       },
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.cancelled.exitCode, stdout: '' });
+  });
+
+  it('ends at a signal the servers that it has started, too', async () => {
+    const written = join(folder, 'pid');
+    const script = `require('fs').writeFileSync(${JSON.stringify(written)}, String(process.pid)); setInterval(() => {}, 9)`;
+    const servers = { mcpServers: { hangs: { command: process.execPath, args: ['-e', script] } } };
+    await writeFile(join(folder, 'hangs.json'), JSON.stringify(servers));
+    const words = ['tools', 'list', '--catalog', `mcp:${join(folder, 'hangs.json')}`];
+    const { exitCode } = await runCli(words, {
+      onStart: async (kill) => {
+        await expect.poll(() => existsSync(written) && readFileSync(written, 'utf8'), { timeout: 20_000 }).toBeTruthy();
+        kill('SIGTERM');
+      },
+    });
+    expect(exitCode).toBe(ERROR_TABLE.cancelled.exitCode);
+    expect(() => process.kill(Number(readFileSync(written, 'utf8')), 0)).toThrow('ESRCH');
   });
 
   it('takes an unknown command for a wrong option', async () => {

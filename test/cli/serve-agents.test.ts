@@ -145,7 +145,10 @@ it("lets nobody ask without a proof where others reach it, and keeps the operato
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(server.log.text()).not.toContain((await readFile(file, 'utf8')).trim());
   delete process.env.ANN_TOKEN;
-  await expect(serve(...words)).rejects.toThrow('auth.tokens[0].env: the environment variable ANN_TOKEN is not set');
+  const unset = 'auth.tokens[0].env: the environment variable ANN_TOKEN is not set';
+  await expect(serve(...words)).rejects.toThrow(unset);
+  // Before a model is fetched or opened.
+  await expect(serve(...words.slice(4), '--set', 'model.file=none.gguf')).rejects.toThrow(unset);
 });
 
 it('makes a new token where others could read the old one, or have put another in its place', async () => {

@@ -52,6 +52,15 @@ describe('winnow tools list', () => {
     );
   });
 
+  it('prints no key that a server writes before it ends', async () => {
+    const args = ['-e', "console.error('key=sk-abcdefghijklmnop'); process.exit(3)"];
+    const config = { mcpServers: { ends: { command: process.execPath, args } } };
+    await writeFile(join(folder, 'mcp.json'), JSON.stringify(config));
+    await writeFile(file, JSON.stringify([tool]));
+    const { stderr } = await run('list', '--catalog', file, '--catalog', `mcp:${join(folder, 'mcp.json')}`);
+    expect(stderr).toContain('key=[masked]');
+  });
+
   it('shows private tools to their user only', async () => {
     await writeFile(file, JSON.stringify([tool, { ...tool, name: 'own', scope: { user: 'ann' } }]));
     expect((await run('list', '--catalog', file)).stdout).toBe('a [c]: First. (function, low)\n');

@@ -1,6 +1,6 @@
 /** Logs of the service: JSON lines on stderr, since stdout is data. They hold no keys or fields with secret names. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import type { WinnowError } from '../../core/errors.js';
+import { reasonOf, type WinnowError } from '../../core/errors.js';
 import { createKeyMask, MASK, maskKeysIn } from '../../core/secret-forms.js';
 
 export type { Logger } from 'pino';
@@ -42,6 +42,7 @@ export function createLogger({ level = 'warn', secrets = [], destination: place 
  */
 export function failureFacts({ code, details, cause }: WinnowError): Record<string, unknown> {
   const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
+  const reason = code === 'overloaded' && cause instanceof Error ? reasonOf(cause) : undefined;
   const { reason: _, dropped: __, ...selection } = { reason: '', dropped: [], ...Object(details.selection) };
-  return { code, details: details.selection === undefined ? details : { ...details, selection }, stack };
+  return { code, details: details.selection === undefined ? details : { ...details, selection }, stack, reason };
 }

@@ -38,8 +38,11 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
   requireFile(place.file);
   if (place.file === '' || place.file === ':memory:')
     throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
-  return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
+  return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice, mark: MIGRATIONS }), 'sqlite');
 }
+
+/** The table of Kysely's migrations. */
+const MIGRATIONS = 'kysely_migration';
 
 /** @throws WinnowError `invalid_option` for a URL; the message omits it, since it may hold a password */
 export function requireFile(file: string): void {

@@ -1,7 +1,7 @@
 /** `winnow doctor`: tries each part that a request needs, and says how to mend what fails. Prints no secret. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { reasonOf, toWinnowError, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf } from '../command.js';
 import type { ConfigFile } from '../config-file.js';
 import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
@@ -115,8 +115,14 @@ async function tryExecutors(config: ConfigFile, tools: LoadedTools): Promise<str
 }
 
 async function tryAuth({ auth }: ConfigFile): Promise<string> {
-  const { readAuth } = await import('../auth-setup.js');
+  const { openOperatorToken, readAuth } = await import('../auth-setup.js');
+  const { readIssuerKeys } = await import('../../adapters/http/auth/jwt.js');
   const { tokens = [], verifyJwt, gatewaySecret } = readAuth(auth);
+  await openOperatorToken();
+  if (auth?.jwt)
+    await readIssuerKeys(auth.jwt).catch((error: unknown) => {
+      throw wrong(`The keys of auth.jwt.jwksUrl can't be read (${reasonOf(error)}). Check that URL.`);
+    });
   const ways = [
     ...(tokens.length > 0 ? [counted(tokens.length, 'token')] : []),
     ...(verifyJwt ? ['JSON Web Tokens'] : []),

@@ -47,7 +47,7 @@ function requestCommand(name: 'plan' | 'select', about: string, answer: Answer):
       `OPENAI_API_KEY=… winnow ${name} "Book a table for two" --catalog openapi.yaml --model gpt-4o-mini`,
     ],
     async run(words, flags) {
-      const interrupt = createStopSignal(['SIGINT']);
+      const interrupt = createStopSignal();
       try {
         // Refuses a bad request before a model is fetched.
         const request = await readRequest(oneRequest(name, words), flags);

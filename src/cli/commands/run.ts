@@ -52,7 +52,7 @@ async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
       `${typed(FLAGS[misplaced])} goes ${isResumed ? 'without' : 'with'} --resume.`,
     );
   }
-  const interrupt = createStopSignal(['SIGINT']);
+  const interrupt = createStopSignal();
   const { agents, isTrial } = await open(flags, interrupt.signal);
   try {
     if (flags.resume !== undefined && isTrial)

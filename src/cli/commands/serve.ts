@@ -48,18 +48,23 @@ function portNumber(words: string): number {
 }
 
 async function serve(flags: Flags, output: ServeOutput): Promise<void> {
-  const { setUp } = await import('../set-up.js');
+  const { openPlanning, readTools } = await import('../set-up.js');
+  const { openAuth } = await import('../auth-setup.js');
+  const { parseServerSettings } = await import('../config-file.js');
   const { withTracing } = await import('../tracing.js');
   const { stderr = process.stderr } = output;
   const stop = createStopSignal();
   const lines = holdLines(stderr);
   try {
-    const setup = await setUp(flags, {
-      ...{ signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines },
-      needsSources: true,
-    });
+    const { signal } = stop;
+    const tools = await readTools(flags, { signal, defaultLogLevel: 'info', logTo: lines, needsSources: true });
+    const { hostNames } = parseServerSettings(tools.config.server);
+    const auth = await openAuth({ host: flags.host, hostNames }, tools.config.auth);
+    // Last, since the model may have to be fetched.
+    const planning = await openPlanning(tools.config, { signal, stderr });
+    const setup = { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
     const { logger = setup.logger } = output;
-    const parts = { flags, output, stderr, logger, lines, stopped: stop.fired };
+    const parts = { flags, output, stderr, logger, lines, auth, stopped: stop.fired };
     await withTracing({ config: setup.config, logger }, () => answerUntilStopped(setup, parts));
   } finally {
     lines.release();
@@ -95,13 +100,16 @@ async function answerUntilStopped(setup: Setup, { output, lines, stopped, ...par
   }
 }
 
+type OpenAuth = typeof import('../auth-setup.js').openAuth;
+
 interface AppParts {
   flags: Flags;
+  auth: Awaited<ReturnType<OpenAuth>>;
   logger: Logger;
   stderr: NodeJS.WriteStream;
 }
 
-async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
+async function createApp(setup: Setup, { auth: { tokenFile, ...auth }, logger, stderr }: AppParts) {
   const { createServer: create } = await import('../../adapters/http/app.js');
   const { allowedHosts } = await import('../../adapters/http/auth/add-auth.js');
   const { readConsole } = await import('../../adapters/console/console.js');
@@ -111,13 +119,11 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { openEvaluations } = await import('../../eval/report/evaluations.js');
   const { openAgents } = await import('../agents-setup.js');
   const { runsFolder } = await import('../out-folder.js');
-  const { openAuth } = await import('../auth-setup.js');
   const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
-  const { hostNames, readyModel, cors, console: hasConsole, ...options } = parseServerSettings(config.server);
-  const { http: hasMcp = true, planner: _, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
+  const { hostNames: _, readyModel, cors, console: hasConsole, ...options } = parseServerSettings(config.server);
+  const { http: hasMcp = true, planner: __, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
   try {
-    const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
     const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, logger, stderr });
     const endpoint = {
       ...{ planner: agents.measure(planner), logger, router: agents.router, plans: agents.plans },

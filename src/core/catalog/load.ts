@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { throwIfCancelled, WinnowError } from '../errors.js';
+import { reasonOf, throwIfCancelled, WinnowError } from '../errors.js';
 import { runInSlices } from '../in-slices.js';
 import { parseOptions, timerMs } from '../parse.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
@@ -15,7 +15,6 @@ import {
   type ParsedReading,
   parseInSteps,
   type ReadContext,
-  reasonOf,
   type SourceFailure,
   type SourceSpec,
   sourceFailed,

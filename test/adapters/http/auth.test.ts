@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { type AuthParts, createAuthenticate } from '../../../src/adapters/http/auth/authenticate.js';
 import { createVerifyJwt, jwtSettingsSchema } from '../../../src/adapters/http/auth/jwt.js';
 import { createMcpEndpoint } from '../../../src/adapters/mcp/http-endpoint.js';
+import { failureFacts } from '../../../src/agents/logging/logger.js';
+import { toWinnowError } from '../../../src/core/errors.js';
 import { createWorld } from '../mcp/setup.js';
 import { startAgentServer } from './agents/setup.js';
 
@@ -315,6 +317,8 @@ describe('a JSON Web Token', () => {
   it('is not refused for good while the keys of its issuer can not be read', async () => {
     const { sign } = await issuer();
     const verifyJwt = createVerifyJwt({ ...settings, jwksUrl: 'http://127.0.0.1:9/jwks' });
-    await expect(verifyJwt(await sign({}))).rejects.toMatchObject({ code: 'overloaded' });
+    const failure = await verifyJwt(await sign({})).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'overloaded', message: expect.stringContaining('auth.jwt.jwksUrl') });
+    expect(failureFacts(toWinnowError(failure)).reason).toContain('fetch failed');
   });
 });

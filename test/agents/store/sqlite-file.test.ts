@@ -51,6 +51,20 @@ it('a file that is no store keeps its mode', async () => {
   expect(modesOf(at('text.txt'))).toEqual([0o644]);
 });
 
+it('the database of another program stays as it is', async () => {
+  const { default: Database } = await import('libsql');
+  const other = new Database(at('other.sqlite'));
+  other.exec('create table bookmarks (url text)');
+  chmodSync(at('other.sqlite'), 0o644);
+  await expect(openStore({ file: at('other.sqlite') })).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining('is the database of another program'),
+  });
+  expect(modesOf(at('other.sqlite'))).toEqual([0o644]);
+  expect(other.prepare('select name from sqlite_master').all()).toEqual([{ name: 'bookmarks' }]);
+  other.close();
+});
+
 it('after the store is closed, a copy of its one file holds all', async () => {
   const store = await openStore({ file: at('whole.db') });
   await store.sessions.create(session('s'));

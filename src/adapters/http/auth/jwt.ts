@@ -51,6 +51,11 @@ export function createVerifyJwt(settings: JwtSettings, keys?: JWTVerifyGetKey): 
   };
 }
 
+/** @throws Error where the keys of the issuer can't be read */
+export function readIssuerKeys({ jwksUrl }: Pick<JwtSettings, 'jwksUrl'>): Promise<void> {
+  return createRemoteJWKSet(new URL(jwksUrl)).reload();
+}
+
 async function verify(
   token: string,
   keys: JWTVerifyGetKey,
@@ -60,9 +65,8 @@ async function verify(
     return (await jwtVerify(token, keys, rules)).payload;
   } catch (cause) {
     if (isOfToken(cause)) throw unauthenticated(`The token is not valid: ${cause.message}.`, cause);
-    throw new WinnowError('overloaded', "The keys of the token's issuer can't be read now: come back later.", {
-      cause,
-    });
+    const message = "The keys of the token's issuer (auth.jwt.jwksUrl) can't be read now: come back later.";
+    throw new WinnowError('overloaded', message, { cause });
   }
 }
 

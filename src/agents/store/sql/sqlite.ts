@@ -20,6 +20,8 @@ import { migrate } from './migrations.js';
 import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
+type Native = Awaited<ReturnType<typeof loadNative>>;
+
 interface SqliteOptions {
   /** Path of the file, created if missing; its folder must exist. Undefined: in memory. */
   file: string | undefined;
@@ -28,6 +30,8 @@ interface SqliteOptions {
   onNotice?: ((notice: string) => void) | undefined;
   /** SQL that creates the tables of an empty database. Default: none. */
   schema?: string;
+  /** A table that the file has if it has any; else it belongs to another program. Default: any file is taken. */
+  mark?: string;
 }
 
 // A transaction that reads before it writes could fail as busy in the middle.
@@ -75,7 +79,12 @@ const tables = createOpening(async () => {
   return made.rows.map((row) => `${row.sql};`).join('\n');
 });
 
-async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOptions): Promise<SqliteDatabase> {
+function isOwn(database: InstanceType<Native['default']>, mark: string): boolean {
+  const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
+  return tables.length === 0 || tables.some((table) => Object(table).name === mark);
+}
+
+async function openFile({ file, busyTimeoutMs, onNotice, schema = '', mark }: SqliteOptions): Promise<SqliteDatabase> {
   const { default: Database } = await loadNative();
   try {
     const isNew = file !== undefined && createPrivateFile(file);
@@ -87,6 +96,10 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOp
       'synchronous = FULL',
       'busy_timeout = 0',
     ];
+    if (mark !== undefined && !isOwn(database, mark)) {
+      database.close();
+      throw new WinnowError('store_failed', `${file} is the database of another program. Name a file of Winnow's own.`);
+    }
     for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
     database.exec(schema);
     if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
@@ -107,6 +120,7 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOp
       },
     };
   } catch (error) {
+    if (error instanceof WinnowError) throw error;
     const message = messageOf(error);
     throw new WinnowError(
       'store_failed',

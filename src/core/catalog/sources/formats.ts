@@ -4,7 +4,7 @@
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { WinnowError } from '../../errors.js';
+import { reasonOf, WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import { type EntryIssue, warning } from '../tool.js';
 import { mcpFormat, readMcpServers } from './mcp.js';
@@ -18,7 +18,6 @@ import {
   parseJsonOrYaml,
   type ReadContext,
   readText,
-  reasonOf,
   SOURCE_KINDS,
   type SourceFailure,
   type SourceFormat,

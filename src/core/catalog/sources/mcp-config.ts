@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { messageOf } from '../../errors.js';
+import { messageOf, reasonOf } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import { findNamesake, type McpServer, parseMcpServer } from './mcp-server.js';
@@ -14,7 +14,6 @@ import {
   parseJsonOrYaml,
   type ReadContext,
   readText,
-  reasonOf,
   type SourceFailure,
   sourceFailed,
 } from './source.js';

@@ -16,7 +16,7 @@ import {
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
 import { readVersion } from '../../environment.js';
-import { orAborted } from '../../errors.js';
+import { orAborted, reasonOf } from '../../errors.js';
 import { NoToken } from './mcp-issuer.js';
 import { McpFailure, type McpServer, maskOf, type ServerTokens } from './mcp-server.js';
 import { createServerTokens } from './mcp-tokens.js';
@@ -27,7 +27,6 @@ import {
   type TransportOptions,
   type Wire,
 } from './mcp-transport.js';
-import { reasonOf } from './source.js';
 
 /** A longer list counts as endless and is an error. */
 const MAX_PAGES = 1000;
@@ -280,7 +279,7 @@ function adviceOnTokens(error: unknown, tokens: ServerTokens | undefined): strin
 }
 
 function adviceOn(server: McpServer, status: number | undefined): string {
-  if ('command' in server) return 'Check its command, and its keys';
+  if ('command' in server) return `Check its command, ${server.cwd ? 'its cwd ' : ''}and its keys`;
   const proof = server.oauth ? '"oauth"' : '"headers"';
   if (status === 401 || status === 403) return `Check its key: ${proof} of the server in the configuration`;
   if (status === 404 || status === 405)

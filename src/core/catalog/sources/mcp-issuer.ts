@@ -14,11 +14,11 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isNeverConnected } from '../../errors.js';
+import { isNeverConnected, reasonOf } from '../../errors.js';
 import { oneLine } from '../../visible-text.js';
 import { fetchBounded } from './bound-body.js';
 import { maskOf, type OauthServer } from './mcp-server.js';
-import { isLoopback, reasonOf } from './source.js';
+import { isLoopback } from './source.js';
 
 /** Why there is no token. It has no cause, since the issuer's words may contain the secret. */
 export class NoToken extends Error {

@@ -1,7 +1,7 @@
 /** Types shared by all readers of sources, parsing of what they read, and reading of files and URLs. */
 import { readFile } from 'node:fs/promises';
 import type { ParseError } from 'jsonc-parser';
-import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { reasonOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
 import { withoutUrlKeys } from '../../secret-forms.js';
@@ -240,13 +240,6 @@ export function isVouchedFor({ metadata: { mcp }, origin }: Pick<Tool, 'metadata
 export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
   const source = describeSource(location);
   return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
-}
-
-/** An error's message for the middle of a sentence. `fetch` only says "fetch failed"; the reason is in its cause. */
-export function reasonOf(error: unknown): string {
-  const reason = messageOf(error).trim().replace(/\.$/, '');
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${reasonOf(error.cause)}` : '';
-  return `${reason}${cause}`;
 }
 
 /** @throws WinnowError `source_failed`, `cancelled` */

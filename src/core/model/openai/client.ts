@@ -96,7 +96,7 @@ function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
       const sent = { ...asked, headers: { ...traceHeaders(), ...always }, body: JSON.stringify(body), signal };
       const answer = await request(`${baseUrl}${path}`, sent);
       const { statusCode: status, headers: about } = answer;
-      const text = await answer.body.text();
+      const text = await readBody(answer.body);
       if (status >= 200 && status < 300) return text;
       const location = about.location?.toString().split('?')[0];
       const said = location ? `it redirects to ${location}` : text;
@@ -106,6 +106,21 @@ function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
       throw new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
     }
   };
+}
+
+/** Probabilities of 80 tokens for each of thousands of places have less. */
+const MOST_ANSWER_BYTES = 16 * 2 ** 20;
+
+/** @throws ServerFailure for an endless answer, which would fill the memory until the deadline of the call */
+async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_ANSWER_BYTES) throw new ServerFailure({ text: `more than ${MOST_ANSWER_BYTES} bytes` });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined without a usable header. */

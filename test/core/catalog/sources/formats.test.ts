@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import { detectSource, readSource } from '../../../../src/core/catalog/sources/formats.js';
-import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
-
+import { describeSource, parseReading } from '../../../../src/core/catalog/sources/source.js';
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
+import { reasonOf } from '../../../../src/core/errors.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 let folder: string;

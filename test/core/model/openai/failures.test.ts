@@ -46,6 +46,7 @@ describe('failures that may pass', () => {
     ['500', fail(500, 'oops'), '500: oops. The log of the server'],
     ['a cut connection', cutBeforeAnswer(), 'was cut'],
     ['no choices', send(200, { choices: [] }), 'choices'],
+    ['an answer without an end', send(200, 'x'.repeat(17 * 2 ** 20)), 'no usable answer: more than 16777216 bytes'],
   ])('ends as model_failed when %s stays, after the retries', async (_, behaviour, said) => {
     const { server, model } = await startModel(() => behaviour, { maxRetries: 2 });
     const error = await errorOf(model.complete(PLAIN));
