@@ -1172,6 +1172,20 @@ describe('an argument', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { value: '2026-11-24T07:00:00+08:00' } }] });
   });
 
+  it('is read with the lengths of time that its ask names, in the units of the arguments that take one', async () => {
+    const rain = toolOf('rain', { hours: { type: 'integer', default: 24 }, count: { type: 'integer' } });
+    const message = 'Rain of the past two days';
+    const { result, model } = await decide(
+      [rain],
+      { message, history: [{ role: 'user', content: 'Wait for 9 hours' }] },
+      { asks: listOf([message]), tool: single(message, 'rain'), arguments: { rain: '"hours": 48}' } },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { hours: 48 }, from: { hours: 'computed' } }] });
+    const filled = model.readerCalls.find(({ about }) => about?.promptName === 'fill-arguments');
+    expect(filled?.prompt.user).toContain('; "past two days" is hours 48\n');
+    expect(filled?.prompt.user).not.toContain('is hours 9');
+  });
+
   it('may be the own words of the model, which is told', async () => {
     const { result } = await fill(note, 'Write a polite note', '"body": "All the best to you"}');
     expect(result).toMatchObject({
