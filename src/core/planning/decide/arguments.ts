@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import { shownTool } from '../../catalog/shown.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
@@ -84,6 +85,7 @@ export async function decideArguments(
 ): Promise<DecidedArguments> {
   const { read, readUnasked, context, settled, lookups } = question;
   const root = fittedSchemas(tool).input;
+  const { description } = shownTool(tool);
   const notGiven = new Set<string>();
   const copied = new Map<string, string>();
   for (;;) {
@@ -92,7 +94,7 @@ export async function decideArguments(
     const released: string[] = [];
     const awaiting: Awaiting[] = [];
     const examples: Example[] = [];
-    const given = { root, context, settled, depth: 0, taken, notGiven, copied, lookups };
+    const given = { root, description, context, settled, depth: 0, taken, notGiven, copied, lookups };
     const writing = { ...given, optionals, released, awaiting, examples };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),

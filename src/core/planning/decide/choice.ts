@@ -18,7 +18,9 @@ import {
 export interface ChoiceWriting extends ChoiceContext {
   readonly writer: JsonWriter;
   readonly open: Open;
-  /** Texts in the model's own words that the schema says, too. */
+  /** What the tool says of itself. */
+  readonly description: string;
+  /** Texts in the model's own words that the tool or the schema says, too. */
   readonly examples: Example[];
   /** Name of an argument -> such an example that the model only copies: it gets candidates alone, and no beginning of the example. */
   readonly copied: ReadonlyMap<string, string>;
@@ -49,7 +51,7 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   const longer = copied && (await writeOn(wordsOf(copied), place.schema, writing));
   const composed = own ?? longer;
   if (!composed) return best && write(place, best.chosen.candidate, best.probability, writing);
-  if (isShown(composed.text, place.schema))
+  if (isShown(composed.text, place.schema, writing))
     writing.examples.push(await readExample({ name: place.name, text: composed.text, mark }, writing.open));
   if (longer) writing.optional?.decisions.pop();
   if (copied) writing.taken.set(wordsOf(copied), undefined);
@@ -57,9 +59,10 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   return { value: composed.text, from: 'composed', probability: composed.probability };
 }
 
-/** Whether the schema says the text, as an example or in its description. */
-function isShown(text: string, { title, description, examples, example }: PlainPlace['schema']): boolean {
-  const shown = JSON.stringify([title, description, examples, example]);
+/** Whether the tool or the schema says the text, as an example or in its description. */
+function isShown(text: string, schema: PlainPlace['schema'], { description: ofTool }: ChoiceWriting): boolean {
+  const { title, description, examples, example } = schema;
+  const shown = JSON.stringify([ofTool, title, description, examples, example]);
   return saysText({ text: shown, letters: folded(shown) }, text);
 }
 

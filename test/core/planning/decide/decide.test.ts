@@ -1194,10 +1194,22 @@ describe('an argument', () => {
   });
 
   it.each([
-    ['that any request gets', 0.95, { team: 'platform' }, 'request'],
-    ['that the request makes likelier', 0.3, { team: 'payments' }, 'composed'],
-  ])('may be an example of the schema, but not one %s', async (_, unasked, values, from) => {
-    const onCall = toolOf('on_call', { team: { type: 'string', description: 'Team, e.g. payments' } }, ['team']);
+    [
+      'the schema, where the request makes it likelier',
+      0.3,
+      { team: 'payments' },
+      'composed',
+      'Team, e.g. payments',
+      '',
+    ],
+    ['the schema, not where any request gets it', 0.95, { team: 'platform' }, 'request', 'Team, e.g. payments', ''],
+    ['the tool, not where any request gets it', 0.95, { team: 'platform' }, 'request', 'Team', 'Who of payments is up'],
+  ])('may be in words of %s', async (_, unasked, values, from, ofTeam, ofTool) => {
+    const team = { type: 'string', description: ofTeam };
+    const onCall = makeTool('on_call', {
+      description: ofTool,
+      inputSchema: { type: 'object', properties: { team }, required: ['team'] },
+    });
     const message = 'Who is on call for the platform team?';
     const { result } = await decide([onCall], message, {
       tool: single(message, 'on_call'),
