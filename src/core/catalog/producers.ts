@@ -3,7 +3,7 @@ import { stemmer } from 'stemmer';
 import { oncePer } from '../kept.js';
 import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
-import { isObject, objectOf, sameJson } from './schema/json.js';
+import { isObject, listOf, objectOf, sameJson } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
 import { firstSentence } from './summary.js';
@@ -170,7 +170,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argu
     const around = [...stemsOf(firstSentence(said)), ...stemsOf(tool.name).reverse()].filter((word) => nouns.has(word));
     const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
     const things = own.length > 0 ? own : around.slice(0, 3);
-    const isRequired = Array.isArray(required) && required.includes(name);
+    const isRequired = listOf(required).includes(name);
     const key = `${words.join(' ')} of ${things.join(' ')}`;
     return [{ tool, name, isRequired, schema, key, words, things, isIdentifier }];
   });

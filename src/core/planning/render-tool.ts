@@ -1,5 +1,5 @@
 /** Renders a tool for the planning prompt: all that a plan needs, in the order of use. */
-import { isObject } from '../catalog/schema/json.js';
+import { isObject, listOf } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
 import { shownTool } from '../catalog/shown.js';
@@ -48,7 +48,7 @@ function renderInstructions({ instructions }: Tool): string[] {
 /** Renders optional arguments separately: among the required ones, a small model fills them in for any request. */
 function renderArguments(input: JsonSchema): string[] {
   const { properties, required, ...rest } = input;
-  const names = new Set(Array.isArray(required) ? required : []);
+  const names = new Set(listOf(required));
   const all = isObject(properties) ? Object.entries(properties) : [];
   const optional = all.filter(([name]) => !names.has(name));
   if (optional.length === 0) return [`   arguments: ${renderType(input, input)}`];
@@ -115,7 +115,7 @@ function renderObject(schema: JsonSchema, place: Place): string {
     return isObject(schema.additionalProperties)
       ? `{[key]: ${renderNode(schema.additionalProperties, place)}}`
       : 'object';
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const required = new Set(listOf(schema.required));
   const fields = properties.map(([name, value]) => {
     const comment = place.comments && isObject(value) && place.room.characters > 0 ? renderComment(value) : '';
     place.room.characters -= comment.length;

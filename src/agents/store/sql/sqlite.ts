@@ -124,7 +124,7 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '', mark }: Sq
     const message = messageOf(error);
     throw new WinnowError(
       'store_failed',
-      `The store ${file ?? 'in memory'} can't be opened: ${message}. Check that its folder is there and can be written.`,
+      `The store ${file ?? 'in memory'} can't be opened: ${message}. Check that it is a file that can be read, in a folder that can be written.`,
       { cause: error },
     );
   }

@@ -41,7 +41,11 @@ interface Surroundings extends Pick<ReadContext, 'variable'> {
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
   const { servers: ofEditor, ...content } = Object(await parseJsonOrYaml(await readText(path, context), path));
-  const parsed = parse(configSchema, { mcpServers: ofEditor, ...content }, { root: 'file' });
+  const written = { mcpServers: ofEditor, ...content };
+  // The schema would leave it out without a word.
+  if (Object.hasOwn(Object(written.mcpServers), '__proto__'))
+    throw sourceFailed(path, 'has a server of the name "__proto__". Rename it');
+  const parsed = parse(configSchema, written, { root: 'file' });
   if (!parsed.ok) {
     const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
     throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);

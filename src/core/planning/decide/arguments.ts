@@ -2,7 +2,7 @@
  * Decides the arguments of one step: first the required ones in their order, then the optional ones. Each value is one choice
  * among the candidates of the sources, and `null` stands for "not given".
  */
-import { isObject } from '../../catalog/schema/json.js';
+import { isObject, listOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { shownTool } from '../../catalog/shown.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
@@ -117,7 +117,7 @@ export async function decideArguments(
 async function writeObject(schema: JsonSchema, writing: Writing) {
   const { writer, settled, optionals, taken, notGiven, released, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
-  const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const listed = listOf(schema.required);
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
   const names = Object.keys(properties);
   const value: Record<string, unknown> = {};

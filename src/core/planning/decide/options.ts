@@ -1,5 +1,5 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
-import { isObject, objectOf } from '../../catalog/schema/json.js';
+import { isObject, listOf, objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { type Field, fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
@@ -65,7 +65,7 @@ export interface Settling extends Pick<SourceContext, 'handles'> {
 /** @returns whether an argument of the tool that is not settled, or a field within it, may take a field of a result */
 export function takesField(tool: Tool, { handles, settled }: Settling): (field: Field) => boolean {
   const root = fittedSchemas(tool).input;
-  const required: readonly unknown[] = Array.isArray(root.required) ? root.required : [];
+  const required = listOf(root.required);
   const open = Object.entries(objectOf(root.properties)).flatMap(([name, schema]) => {
     const known = settled.get(name);
     const isOpen = known ? isOpenReference([known.value].flat()[0]) : required.includes(name) || handles.has(name);

@@ -146,6 +146,11 @@ describe('a server whose configuration is wrong', () => {
     expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'has a configuration that is not usable' });
   });
 
+  it('by a name that no object can have is refused with its file', async () => {
+    const content = JSON.parse('{"mcpServers": {"__proto__": {"command": "a"}}}');
+    await expect(load(content)).rejects.toThrow('has a server of the name "__proto__". Rename it');
+  });
+
   it('by a name that gives the prefix of another is left out, since one could answer for the other', async () => {
     const read = await load({ mcpServers: { my_notes: { command: 'a' }, 'my.notes': { command: 'b' } } });
     expect(read.servers).toEqual({ my_notes: { command: 'a' } });
