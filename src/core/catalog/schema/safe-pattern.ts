@@ -71,7 +71,7 @@ export function findSafePattern(text: string): SafePattern | undefined {
 }
 
 /** Whether JavaScript accepts the pattern, with the flag `u` or without (`[\w-_]`). Nothing is matched. */
-export function isRegExp(text: string): boolean {
+function isRegExp(text: string): boolean {
   return ['u', ''].some((flags) => orUndefined(() => new RegExp(text, flags)) !== undefined);
 }
 
