@@ -30,11 +30,13 @@ export function nearestName(wrong: string, known: readonly string[], options?: N
   return nearestNames(wrong, known, options)[0];
 }
 
-/** Unknown keys that resemble a missing known key, each with that key; no code reads their values. */
+const MOST_KEYS = 200;
+
+/** Unknown keys that resemble a missing known key, each with that key; no code reads their values. Of many, the first 200. */
 export function findSlips(written: object, known: readonly string[], maxSlips: number): [key: string, meant: string][] {
   const keys = Object.keys(written);
   const missing = known.filter((name) => !keys.includes(name));
-  return keys.flatMap((key): [string, string][] => {
+  return keys.slice(0, MOST_KEYS).flatMap((key): [string, string][] => {
     const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips });
     return meant === undefined ? [] : [[key, meant]];
   });

@@ -12,6 +12,7 @@ const MOST_ENTITY_CHARACTERS = 50_000;
 const MOST_ENTITIES = 200;
 const MOST_INTENT_CHARACTERS = 2_000;
 const MOST_NAMES = 10_000;
+const MOST_MESSAGES = 5_000;
 /** Of a locale or a time zone: the library reads a locale in time quadratic in its length. */
 const MOST_TAG_CHARACTERS = 64;
 
@@ -41,6 +42,7 @@ export const requestSchema = z.strictObject({
     .describe('What the caller has extracted already, for example {"city": "Zürich"}.'),
   history: z
     .array(messageSchema)
+    .max(MOST_MESSAGES)
     .optional()
     .describe('Earlier messages, oldest first; a bounded window of them goes to the model.'),
   user: z.string().min(1).optional().describe('Whose private tools are visible.'),

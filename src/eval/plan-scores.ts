@@ -134,8 +134,10 @@ function countEdges({ variant: { edges }, steps, gotOf }: ComparedPlan) {
  */
 function orderOf({ variant: { steps, edges, isOrdered }, gotOf }: ComparedPlan): number {
   const after = steps.map((_, place) => new Set(edges?.filter(([from]) => from === place).map(([, to]) => to)));
-  for (const _ of steps)
-    for (const set of after) for (const next of [...set]) for (const one of after[next] ?? []) set.add(one);
+  for (const set of after) {
+    // The set grows during the loop.
+    for (const next of set) for (const one of after[next] ?? []) set.add(one);
+  }
   const isBefore = (from: number, to: number) => (edges ? after[from]?.has(to) : isOrdered && from < to);
   const pairs = [...gotOf].flatMap(([from, gotFrom]) =>
     [...gotOf].filter(([to]) => from !== to && isBefore(from, to)).map(([, gotTo]) => gotFrom < gotTo),

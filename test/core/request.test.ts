@@ -20,6 +20,7 @@ describe('a request is refused with the field that is too large', () => {
     ['intent', { intent: 'x'.repeat(2_001) }],
     ['entities', { entities: { a: 'x'.repeat(50_001) } }],
     ['entities', { entities: Object.fromEntries(many(201).map((name) => [name, 1])) }],
+    ['history', { history: many(5_001).map((content) => ({ role: 'user' as const, content })) }],
     ['allow', { allow: many(10_001) }],
     ['deny', { deny: many(10_001) }],
     ['require', { require: many(10_001) }],

@@ -158,17 +158,25 @@ const MAX_BODY_DEPTH = 256;
 
 const TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep. Send it flatter.`;
 
-/** How deep lists and objects are nested, measured before parsing. */
-function depthOf(json: string): number {
-  let [depth, most, isText] = [0, 0, false];
+/** A body of 1 MiB may have some 100,000 values: problems of more take seconds to write. */
+const BYTES_A_VALUE = 10;
+
+const TOO_MANY = 'The body has more values than its size is for. Send less at once.';
+
+/** How deep lists and objects are nested, and how many values there are, measured before parsing. */
+function measure(json: string): { depth: number; values: number } {
+  let [depth, most, values, isText] = [0, 0, 0, false];
   for (let place = 0; place < json.length; place++) {
     const character = json[place];
     if (character === '"') isText = !isText;
     else if (isText && character === '\\') place += 1;
-    else if (!isText && (character === '{' || character === '[')) most = Math.max(most, ++depth);
-    else if (!isText && (character === '}' || character === ']')) depth -= 1;
+    else if (!isText && character === ',') values += 1;
+    else if (!isText && (character === '{' || character === '[')) {
+      most = Math.max(most, ++depth);
+      values += 1;
+    } else if (!isText && (character === '}' || character === ']')) depth -= 1;
   }
-  return most;
+  return { depth: most, values };
 }
 
 /** Many clients send a content type without a body; routes that need a body check that themselves. */
@@ -177,7 +185,10 @@ function takeEmptyBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);
-    if (depthOf(body) > MAX_BODY_DEPTH) return done(new WinnowError('invalid_request', TOO_DEEP));
+    const { depth, values } = measure(body);
+    const { bodyLimit = app.initialConfig.bodyLimit ?? 0 } = request.routeOptions;
+    if (depth > MAX_BODY_DEPTH) return done(new WinnowError('invalid_request', TOO_DEEP));
+    if (values > bodyLimit / BYTES_A_VALUE) return done(new WinnowError('invalid_request', TOO_MANY));
     return parse(request, body, done);
   });
 }

@@ -149,11 +149,10 @@ export function compileGlobs(globs: readonly string[] | undefined): (text: strin
   if (globs === undefined) return () => true;
   const exact = new Set(globs.filter((glob) => !/[*?]/u.test(glob)));
   const patterns = globs.filter((glob) => !exact.has(glob)).map(toPattern);
-  return (text) => exact.has(text) || patterns.some((pattern) => pattern.test(text));
+  return (text) => exact.has(text) || patterns.some((pattern) => pattern.matches(text) === true);
 }
 
-function toPattern(glob: string): RegExp {
+function toPattern(glob: string) {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/gu, '\\$&');
-  // Consecutive stars would make the expression slow.
-  return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
+  return createSafePattern(`^${escaped.replaceAll(/\*+/gu, '[\\s\\S]*').replaceAll('?', '[\\s\\S]')}$`);
 }

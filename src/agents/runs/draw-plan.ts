@@ -144,10 +144,13 @@ function withExpressions(given: unknown, roots: readonly Root[]): unknown {
     if (typeof value !== 'string') return value;
     const references = findReferences(value, roots);
     if (references[0]?.whole) return toExpression(references[0]);
-    return references.reduce(
-      (text, reference) => text.replace(reference.text, () => `{${toExpression(reference)}}`),
-      value,
-    );
+    let [written, from] = ['', 0];
+    for (const reference of references) {
+      const at = value.indexOf(reference.text, from);
+      written += `${value.slice(from, at)}{${toExpression(reference)}}`;
+      from = at + reference.text.length;
+    }
+    return written + value.slice(from);
   });
 }
 

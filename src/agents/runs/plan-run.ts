@@ -46,7 +46,7 @@ export const runnablePlanSchema = z.object({
         arguments: z.record(z.string(), z.unknown()),
         from: stepSchema.shape.from,
         purpose: z.string().default(''),
-        dependsOn: z.array(stepId).default([]),
+        dependsOn: z.array(stepId).max(1_000).default([]),
         each: z
           .string()
           .min(1)

@@ -107,6 +107,8 @@ function fieldScore({ words, owners, schema, path }: ResultField, argument: Argu
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
   const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
+  // Most fields are about something else, which is quickly seen.
+  if (!sharesFormat && words.at(-1) !== argument.words.at(-1)) return 0;
   const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
   return score - 0.02 * path.length;
@@ -134,7 +136,8 @@ function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boole
 }
 
 function profilesOf(tools: readonly Tool[]): Profile[] {
-  const fields = new Map(tools.map((tool) => [tool, resultFields(tool)]));
+  const most = Math.max(LEAST_FIELDS, Math.min(MOST_FIELDS, Math.floor(ALL_FIELDS / tools.length)));
+  const fields = new Map(tools.map((tool) => [tool, resultFields(tool, most)]));
   const common = new Set([...SUFFIXES, ...tools.flatMap(({ origin }) => stemsOf(origin))]);
   const surroundings = {
     names: new Set(tools.map(({ name }) => name)),
@@ -268,8 +271,11 @@ interface ResultField extends Field {
   readonly owners: ReadonlySet<string>;
 }
 
-function resultFields({ outputSchema }: Tool): ResultField[] {
-  const fields = outputSchema ? fieldsOf(outputSchema, { steps: 6, fields: 400 }) : [];
+/** Fields of one result, and of all results together: each is compared with each argument that is looked at. */
+const [MOST_FIELDS, LEAST_FIELDS, ALL_FIELDS] = [400, 16, 100_000];
+
+function resultFields({ outputSchema }: Tool, most: number): ResultField[] {
+  const fields = outputSchema ? fieldsOf(outputSchema, { steps: 6, fields: most }) : [];
   return fields.map((field) => {
     const names = field.path.filter((step) => typeof step === 'string').map(stemsOf);
     return { ...field, words: names.at(-1) ?? [], owners: new Set(names.slice(0, -1).flat()) };

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { oncePer } from '../kept.js';
 import { createSafePattern, isPattern, NO_PATTERN } from './schema/safe-pattern.js';
 
-const names = z.array(z.string().min(1)).min(1).optional();
+const names = z.array(z.string().min(1)).min(1).max(10_000).optional();
 
 export const ruleSchema = z
   .strictObject({

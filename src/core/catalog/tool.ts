@@ -22,9 +22,11 @@ const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A text without hidden characters, which only models would read. */
 const text = z.string().overwrite(visibleText);
-const names = z.array(text.min(1)).readonly().default([]);
+const MAX_LISTED = 10_000;
+const names = z.array(text.min(1)).max(MAX_LISTED).readonly().default([]);
 const words = z
   .array(text.min(1))
+  .max(MAX_LISTED)
   .refine((all) => all.reduce((sum, { length }) => sum + length, 0) <= MAX_DESCRIPTION_CHARACTERS, {
     error: `has more than ${MAX_DESCRIPTION_CHARACTERS} characters together: keep what people say who look for the tool`,
   })
@@ -91,7 +93,10 @@ const toolEntrySchema = z.object({
     ])
     .default('system'),
   available: z.boolean().default(true),
-  instructions: text.optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
+  instructions: text
+    .max(1_000_000)
+    .optional()
+    .describe('The whole text of a skill; shown only when the tool is chosen.'),
   metadata: record.optional(),
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;

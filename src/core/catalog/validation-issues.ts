@@ -9,6 +9,8 @@ import { pointerParts } from './schema/paths.js';
 
 const MAX_ISSUES = 20;
 const MAX_ERRORS = 200;
+/** Some may say the same. */
+const MAX_RENDERED = 60;
 const MAX_LISTED = 40;
 /** These only say that something below them is wrong; other issues give the details. */
 const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
@@ -23,8 +25,9 @@ export function renderIssues(errors: readonly ErrorObject[], shown: unknown, isO
   const relevant = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
   const details = relevant.filter(({ keyword }) => !SUMMARIES.has(keyword));
   const known = (details.length > 0 ? details : relevant).filter((error) => !isOpen(error));
-  const lines = [...new Set(known.map((error) => renderIssue(error, shown)))];
-  const more = errors.length > MAX_ERRORS && lines.length > 0 ? errors.length - MAX_ERRORS : 0;
+  const lines = [...new Set(known.slice(0, MAX_RENDERED).map((error) => renderIssue(error, shown)))];
+  const unread = Math.max(0, errors.length - MAX_ERRORS) + Math.max(0, known.length - MAX_RENDERED);
+  const more = lines.length > 0 ? unread : 0;
   if (lines.length <= MAX_ISSUES && more === 0) return lines;
   return [...lines.slice(0, MAX_ISSUES), `and ${Math.max(0, lines.length - MAX_ISSUES) + more} problems more`];
 }
@@ -51,20 +54,20 @@ function follow(shown: unknown, parts: readonly string[]) {
 function sentence({ keyword, params, data, message, parentSchema }: ErrorObject, part: unknown): string {
   const isSecret = part === MASK;
   // Of a rule about names, the data is the name.
-  const but = isSecret ? '' : `, not ${showJson(isContainer(data) ? part : data)}`;
+  const but = () => (isSecret ? '' : `, not ${showJson(isContainer(data) ? part : data)}`);
   switch (keyword) {
     case 'required':
       return 'is required';
     case 'additionalProperties':
     case 'unevaluatedProperties': {
-      const known = Object.keys(Object(parentSchema?.properties)).join(', ') || 'none';
+      const known = namesIn(Object.keys(Object(parentSchema?.properties))) || 'none';
       const name = isSecret ? '' : ` ${JSON.stringify(params.additionalProperty ?? params.unevaluatedProperty)}`;
       return `unknown argument${name}; known: ${known}`;
     }
     case 'enum':
-      return `must be one of ${listed(params.allowedValues)}${but}`;
+      return `must be one of ${listed(params.allowedValues)}${but()}`;
     case 'const':
-      return `must be ${JSON.stringify(params.allowedValue)}${but}`;
+      return `must be ${JSON.stringify(params.allowedValue)}${but()}`;
     case 'type':
       return `must be ${[params.type].flat().join(' or ')}, not ${jsonTypeOf(data).replace('integer', 'number')}`;
     default:
@@ -73,8 +76,15 @@ function sentence({ keyword, params, data, message, parentSchema }: ErrorObject,
 }
 
 function listed(values: readonly unknown[]): string {
-  const shown = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
-  return values.length > MAX_LISTED ? `${shown.join(', ')} and ${values.length - MAX_LISTED} more` : shown.join(', ');
+  return namesIn(
+    values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value)),
+    values.length,
+  );
+}
+
+function namesIn(names: readonly string[], total = names.length): string {
+  const shown = names.slice(0, MAX_LISTED).join(', ');
+  return total > MAX_LISTED ? `${shown} and ${total - MAX_LISTED} more` : shown;
 }
 
 /**

@@ -2,6 +2,7 @@
  * A plan that passes this check is valid: its tools were chosen, its arguments pass the tools' own schemas, and its references
  * point back to fields that exist and fit. The check reports all problems together, one per line, each with its path.
  */
+
 import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
@@ -13,6 +14,7 @@ import type { SourceName, Step } from '../result.js';
 import { splitIdentifier } from '../search/words.js';
 import { weakest } from './ground.js';
 import { createIssues, type Issues, showName, showNames } from './issues.js';
+import { orderEffects } from './order-effects.js';
 import {
   findBroken,
   findReferences,
@@ -261,39 +263,4 @@ function typeName(schema: JsonSchema): string {
   if (schema.type === 'array' && isObject(schema.items)) return `array of ${typeName(schema.items)}`;
   const type = schema.type ?? (Array.isArray(schema.enum) ? 'one of a list of values' : 'another type');
   return Array.isArray(type) ? type.join(' or ') : String(type);
-}
-
-/**
- * Steps may depend on an effect without a reference: a debugger must be queried before it is stopped. So a step of high risk
- * waits for all steps before it, and all later ones wait for it; only steps between two such steps may run in parallel.
- *
- * @returns the steps with these dependencies in `dependsOn`, without transitive ones
- */
-export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, Tool>): Step[] {
-  const behind = new Map<string, ReadonlySet<string>>();
-  let effect: string[] = [];
-  let since: string[] = [];
-  return steps.map((step, place) => {
-    const isEffect = tools.get(step.tool)?.risk === 'high';
-    const dependsOn = new Set(step.dependsOn);
-    // The latest comes first, since it may already wait for the others.
-    for (const id of (isEffect ? [...effect, ...since] : effect).toReversed())
-      if (![...dependsOn].some((other) => behind.get(other)?.has(id))) dependsOn.add(id);
-    behind.set(step.id, new Set([...dependsOn].flatMap((id) => [id, ...(behind.get(id) ?? [])])));
-    if (isEffect) [effect, since] = [[step.id], []];
-    else since.push(step.id);
-    const inOrder = steps.slice(0, place).filter(({ id }) => dependsOn.has(id));
-    return { ...step, dependsOn: inOrder.map(({ id }) => id) };
-  });
-}
-
-export function levelsOf(steps: readonly Pick<Step, 'id' | 'dependsOn'>[]): string[][] {
-  const levelOf = new Map<string, number>();
-  const levels: string[][] = [];
-  for (const { id, dependsOn } of steps) {
-    const level = Math.max(-1, ...dependsOn.map((other) => levelOf.get(other) ?? -1)) + 1;
-    levelOf.set(id, level);
-    levels[level] = [...(levels[level] ?? []), id];
-  }
-  return levels;
 }

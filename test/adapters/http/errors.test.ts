@@ -247,6 +247,15 @@ describe('a body that is nested without end', () => {
   });
 });
 
+it('a body of more values than its size is for is refused before it is parsed', async () => {
+  const { url } = await startServer({ planner: answeringPlanner() });
+  const body = JSON.stringify({ message: 'x', history: Array.from({ length: 200_000 }, () => ({})) });
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/v1/plan`, { method: 'POST', headers, body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ detail: expect.stringContaining('more values than its size') });
+});
+
 it.each([
   ['head', 'POST /v1/plan HTTP/1.1\r\nhost: a\r\n'],
   ['body', 'POST /v1/plan HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{'],

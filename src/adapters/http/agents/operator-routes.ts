@@ -160,7 +160,12 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
 
 const CHANGES = '/v1/tools/changes';
 const acceptSchema = z.strictObject({
-  ids: z.array(z.string()).min(1).optional().describe('Ids from the list. Default: all that wait, unseen.'),
+  ids: z
+    .array(z.string())
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('Ids from the list. Default: all that wait, unseen.'),
 });
 
 export function definitionRoutes(definitions: Definitions): Route[] {

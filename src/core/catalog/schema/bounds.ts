@@ -67,7 +67,10 @@ function measure(root: JsonSchema): Map<JsonSchema, Size> {
       about === 'definition' ? [] : [visit(part, level + 1)],
     );
     const whole = {
-      nodes: parts.reduce((sum, { nodes }) => sum + nodes, 1 + patternNodes(node) + demandNodes(node)),
+      nodes: parts.reduce(
+        (sum, { nodes }) => sum + nodes,
+        1 + patternNodes(node) + demandNodes(node) + formNodes(node),
+      ),
       depth: parts.reduce((most, { depth }) => Math.max(most, depth), 0) + 1,
     };
     sizes.set(node, whole);
@@ -81,6 +84,12 @@ function patternNodes({ pattern, patternProperties }: JsonSchema): number {
   const patterns = [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(objectOf(patternProperties))];
   const sizes = patterns.map((one) => Math.min(sizeOfPattern(one), MOST_PATTERN_SIZE));
   return sizes.reduce((sum, size) => sum + NODES_PER_PATTERN + Math.ceil(size / PATTERN_SIZE_PER_NODE), 0);
+}
+
+/** Cost of alternatives, of which a check compiles each inside the one before; it is dear for hundreds of them. */
+function formNodes({ oneOf, anyOf }: JsonSchema): number {
+  const [ones, anys] = [oneOf, anyOf].map((forms) => (Array.isArray(forms) ? forms.length : 0));
+  return Math.floor((ones ?? 0) ** 2 / 50 + (anys ?? 0) ** 2 / 500);
 }
 
 /** Cost of names that require others: ajv checks each required name with a message that lists all of them. */

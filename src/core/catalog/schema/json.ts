@@ -74,9 +74,10 @@ function startOfJson(value: unknown, characters: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
-  for (const key in value) {
+  // The first keys are enough: each adds a character or more.
+  for (const key of isList ? value.slice(0, characters).keys() : Object.keys(value).slice(0, characters)) {
     if (text.length > characters) return text;
-    const name = isList ? '' : `${JSON.stringify(key.slice(0, characters))}:`;
+    const name = isList ? '' : `${JSON.stringify(String(key).slice(0, characters))}:`;
     const comma = text.length > 1 ? ',' : '';
     text += comma + name + startOfJson(Reflect.get(value, key), characters - text.length);
   }
@@ -194,3 +195,10 @@ export function findJsonProblem(value: unknown): string | undefined {
 }
 
 export type JsonSchema = { readonly [key: string]: unknown };
+
+/** Parts of a value, at any depth; a long text counts for several. */
+export function weightOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / 100;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
+}

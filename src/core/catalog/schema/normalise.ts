@@ -4,6 +4,7 @@
  */
 
 import { oncePer } from '../../kept.js';
+import { createUniqueNames } from '../../unique-names.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import {
   isJsonType,
@@ -33,15 +34,23 @@ interface NormalisedSchema {
 interface NormaliseOptions {
   readonly root?: JsonSchema;
   readonly hidden?: 'readOnly' | 'writeOnly';
+  /** Nodes that it may have, each definition once. Default: any number. */
+  readonly most?: number;
 }
 
 interface Run extends NormaliseOptions {
   readonly root: JsonSchema;
   readonly notes: Set<string>;
   readonly names: Map<string, string>;
+  readonly uniqueName: (name: string) => string;
+  /** Nodes that are left. */
+  nodes: number;
 }
 
-/** The form that values are validated against; it keeps the meaning of the schema. */
+/**
+ * The form that values are validated against; it keeps the meaning of the schema.
+ * @throws Error if it has more nodes than it may have
+ */
 export function normaliseSchema(schema: JsonSchema, options: NormaliseOptions = {}): NormalisedSchema {
   return normalise(schema, createRun(schema, options));
 }
@@ -53,7 +62,8 @@ export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
 }
 
 function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
-  return { root: schema, ...options, notes: new Set(), names: new Map() };
+  const nodes = options.most ?? Number.POSITIVE_INFINITY;
+  return { root: schema, ...options, notes: new Set(), names: new Map(), uniqueName: createUniqueNames(), nodes };
 }
 
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
@@ -71,6 +81,8 @@ function normalise(top: JsonSchema, run: Run): NormalisedSchema {
 /** @param path of the node, for notes: `filters.tags[]`, empty for the root */
 function normaliseNode(value: unknown, path: string, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`${path || '(arguments)'}: ${text}`);
+  run.nodes -= 1;
+  if (run.nodes < 0) throw new Error(`its schema has more than ${run.most} nodes`);
   if (value === true) return {};
   if (!isObject(value)) {
     note(`${showJson(value)} is no schema: any value is taken`);
@@ -195,15 +207,15 @@ function convert(value: unknown, types: readonly JsonType[]): unknown {
 }
 
 /** Rewrites a reference to point into `$defs`. One that leads nowhere, or only to itself, allows any value. */
-function nameReference(node: JsonSchema, { root, names }: Run, note: (text: string) => void): JsonSchema {
+function nameReference(node: JsonSchema, { root, names, uniqueName }: Run, note: (text: string) => void): JsonSchema {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string') return node;
   if (!dereference(root, { $ref })) {
     note(`$ref ${showJson($ref)} leads nowhere in the document (bundle other files into it): any value is taken`);
     return beside;
   }
-  let name = names.get($ref) ?? nameOfReference($ref);
-  while (!names.has($ref) && [...names.values()].includes(name)) name += '_';
+  const known = names.get($ref);
+  const name = known ?? uniqueName(nameOfReference($ref));
   names.set($ref, name);
   return { ...beside, $ref: `#/$defs/${name}` };
 }

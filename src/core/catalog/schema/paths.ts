@@ -10,12 +10,15 @@ import {
   listOf,
   objectOf,
   typesOf,
+  weightOf,
   withoutRepeats,
   withoutUndefined,
 } from './json.js';
 
 /** Stops at circular references, and at nesting deeper than people write. */
 const MAX_DEPTH = 16;
+/** Behind longer paths a schema says nothing. */
+const MAX_STEPS = 64;
 
 /** The target of `#`, `#/a/b`, an anchor or an `$id`; `undefined` if it is not in the document. Fetches nothing. */
 export function resolveReference(root: unknown, reference: string): unknown {
@@ -75,15 +78,18 @@ export type Subschema = JsonSchema | undefined;
  * returned as `anyOf`. The result includes the root's definitions if it refers to them.
  */
 export function subschemaAt(schema: JsonSchema, path: readonly (string | number)[]): Subschema {
+  if (path.length > MAX_STEPS) return {};
   let current: Subschema = schema;
   for (const step of path) {
     if (current === undefined) return undefined;
     current = combine(stepInto(current, step, { root: schema, depth: 0 }));
   }
-  if (current === undefined || current === schema || !JSON.stringify(current).includes('"$ref"')) return current;
+  if (current === undefined || current === schema || !holdsReference(current)) return current;
   const { $defs, definitions } = schema;
   return withoutUndefined({ $defs, definitions, ...current });
 }
+
+const holdsReference = oncePer((schema: JsonSchema) => JSON.stringify(schema).includes('"$ref"'));
 
 interface Walk {
   readonly root: JsonSchema;
@@ -127,7 +133,8 @@ function formsOf(node: JsonSchema, root: JsonSchema): JsonSchema[] {
 }
 
 function combine(found: readonly JsonSchema[]): Subschema {
-  const distinct = withoutRepeats(found.filter((schema) => Object.keys(schema).length > 0)).filter(isObject);
+  const different = [...new Set(found)].filter((schema) => Object.keys(schema).length > 0);
+  const distinct = different.length < 2 ? different : withoutRepeats(different).filter(isObject);
   return distinct.length > 1 ? { anyOf: distinct } : (distinct[0] ?? found[0]);
 }
 
@@ -252,12 +259,6 @@ function withJoined(nodes: readonly unknown[], root: JsonSchema): JsonSchema[] {
   };
   for (const node of nodes) visit(node);
   return [...joined];
-}
-
-export function weightOf(value: unknown): number {
-  if (typeof value === 'string') return 1 + value.length / 100;
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
 
 /** Which values the schemas under a keyword describe; under all other keywords, the same value. */

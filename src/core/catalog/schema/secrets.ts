@@ -48,15 +48,28 @@ export function mapSecrets(
   const partsOnce = oncePer((node: JsonSchema) => partsOf(node, schema));
   const joinedWith = oncePer((node: JsonSchema) => nodesHolding(node, partsOnce));
   const placesOf = oncePer((node: JsonSchema) => readPlaces(partsOnce(node)));
+  // Parts of one name share their nodes, so those of thousands of items are looked up once.
+  const placeOf = oncePer((nodes: readonly JsonSchema[]) => {
+    const holding = [...new Set(nodes.flatMap(joinedWith))];
+    const places = holding.map(placesOf);
+    const names = new Set(places.flatMap(({ named }) => [...named.keys()]));
+    const indexes = new Set(places.flatMap(({ placed }) => [...placed.keys()]));
+    const nodesAt = keptNodes((key) => fieldNodes(places, key));
+    const nodesOf = keptNodes((index) => itemNodes(places, index));
+    return {
+      isSecret: holding.some(isMarkedSecret),
+      fieldNodes: (key: string) => nodesAt(names.has(key) ? key : undefined),
+      itemNodes: (index: number) => nodesOf(indexes.has(index) ? index : undefined),
+    };
+  });
   const walk = (part: unknown, nodes: readonly JsonSchema[], path: SecretPath): unknown => {
     if (nodes.length === 0) return part;
-    const holding = [...new Set(nodes.flatMap(joinedWith))];
-    if (holding.some(isMarkedSecret)) return map(part, path);
-    const places = holding.map(placesOf);
-    if (Array.isArray(part)) return part.map((item, at) => walk(item, itemNodes(places, at), [...path, at]));
+    const place = placeOf(nodes);
+    if (place.isSecret) return map(part, path);
+    if (Array.isArray(part)) return part.map((item, at) => walk(item, place.itemNodes(at), [...path, at]));
     if (!isObject(part)) return part;
     const fields = Object.entries(part);
-    return Object.fromEntries(fields.map(([key, it]) => [key, walk(it, fieldNodes(places, key), [...path, key])]));
+    return Object.fromEntries(fields.map(([key, it]) => [key, walk(it, place.fieldNodes(key), [...path, key])]));
   };
   return walk(value, [schema], []);
 }
@@ -99,10 +112,22 @@ function readPlaces(parts: readonly SchemaPart[]): Places {
   };
 }
 
-function fieldNodes(places: readonly Places[], key: string): JsonSchema[] {
+type NodesAt = (key: unknown) => readonly JsonSchema[];
+
+/** @param key undefined: a part that no schema names */
+function keptNodes(make: NodesAt): NodesAt {
+  const kept = new Map<unknown, readonly JsonSchema[]>();
+  return (key) => {
+    const nodes = kept.get(key) ?? make(key);
+    kept.set(key, nodes);
+    return nodes;
+  };
+}
+
+function fieldNodes(places: readonly Places[], key: unknown): JsonSchema[] {
   return places.flatMap(({ named, rest, fields }) => [...[named.get(key) ?? rest].flat(), ...fields]);
 }
 
-function itemNodes(places: readonly Places[], index: number): JsonSchema[] {
+function itemNodes(places: readonly Places[], index: unknown): JsonSchema[] {
   return places.flatMap(({ placed, items }) => [placed.get(index) ?? [], items].flat());
 }

@@ -3,11 +3,15 @@
  * `http-target.ts`).
  */
 import { messageOf } from '../../errors.js';
+import { runInSlices } from '../../in-slices.js';
 import { splitIdentifier } from '../../search/words.js';
+import { createUniqueNames } from '../../unique-names.js';
+import { MOST } from '../schema/bounds.js';
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
 import { dereference } from '../schema/paths.js';
 import { type EntryIssue, type JsonSchema, type Risk, warning } from '../tool.js';
+import { readSecurity } from './openapi-security.js';
 import {
   describeSource,
   isUrl,
@@ -41,33 +45,42 @@ interface Operation {
   readonly route: string;
   readonly location: string;
   readonly problems: string[];
+  /** Result schemas by their references. */
+  readonly results: Map<string, JsonSchema | string>;
 }
 
 async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading[]> {
   const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
-  const origin = describeSource(path);
+  return [await runInSlices(readOperations(document, path), context.signal)];
+}
+
+/** One operation per step: each has up to thousands of nodes. */
+function* readOperations(document: JsonSchema, location: string): Generator<void, SourceReading, void> {
+  const origin = describeSource(location);
   const issues: EntryIssue[] = [];
-  const names = new Set<string>();
-  const entries = Object.entries(objectOf(document.paths)).flatMap(([route, rawItem]) => {
-    if (route.startsWith('x-')) return [];
+  const entries: object[] = [];
+  const uniqueName = createUniqueNames();
+  const results = new Map<string, JsonSchema | string>();
+  for (const [route, rawItem] of Object.entries(objectOf(document.paths))) {
+    if (route.startsWith('x-')) continue;
     const pathItem = dereference(document, rawItem);
     if (!pathItem) issues.push(warning(`${origin} ${route}`, 'no usable path item, left out'));
-    return METHODS.flatMap((method) => {
+    for (const method of METHODS) {
       const operation = pathItem?.[method];
-      if (!pathItem || !isObject(operation)) return [];
+      if (!pathItem || !isObject(operation)) continue;
       const problems: string[] = [];
-      const source = { document, operation, pathItem, problems, method, route, location: path };
-      const name = nameOf(source, (one) => names.has(one));
-      names.add(name);
+      const source = { document, operation, pathItem, problems, method, route, location, results };
+      const name = nameOf(source, uniqueName);
       // An endlessly nested operation must not make the others fail.
       const entry = readEntry(source);
       const place = `${origin} ${method.toUpperCase()} ${route}`;
       issues.push(...problems.map((problem) => warning(place, problem, name)));
-      return entry ? [{ ...entry, name }] : [];
-    });
-  });
+      if (entry) entries.push({ ...entry, name });
+      yield;
+    }
+  }
   if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));
-  return [{ origin, entries, issues }];
+  return { origin, entries, issues };
 }
 
 function parseDocument(content: unknown, path: string): JsonSchema {
@@ -120,15 +133,12 @@ function describe({ summary, description }: JsonSchema): string {
 }
 
 /** The operationId in snake_case; method and path if there is none, or another operation has that name. */
-function nameOf({ operation: { operationId }, method, route }: Operation, isTaken: (name: string) => boolean): string {
+function nameOf({ operation: { operationId }, method, route }: Operation, uniqueName: UniqueName): string {
   const preferred = typeof operationId === 'string' ? toSnakeCase(operationId) : '';
-  return preferred !== '' && !isTaken(preferred) ? preferred : numbered(toSnakeCase(`${method} ${route}`), isTaken);
+  return uniqueName(preferred, toSnakeCase(`${method} ${route}`));
 }
 
-function numbered(name: string, isTaken: (name: string) => boolean, number = 1): string {
-  const whole = number === 1 ? name : `${name}_${number}`;
-  return isTaken(whole) ? numbered(name, isTaken, number + 1) : whole;
-}
+type UniqueName = ReturnType<typeof createUniqueNames>;
 
 function toSnakeCase(text: string): string {
   return splitIdentifier(text).join('_');
@@ -146,21 +156,38 @@ function isJsonMedia(type: string): boolean {
 
 /** Self-contained JSON Schema. Requests have no `readOnly` properties, and results no `writeOnly` ones. */
 function standalone(schema: JsonSchema, hidden: 'readOnly' | 'writeOnly', { document, problems }: Operation) {
-  const normalised = normaliseSchema(schema, { root: document, hidden });
+  // A larger one is refused anyway, and a document may lead from each operation to all of its types.
+  const normalised = normaliseSchema(schema, { root: document, hidden, most: MOST.nodes });
   problems.push(...normalised.notes);
   return normalised.schema;
 }
 
 /** Takes 200 before other 2xx; a response that is not JSON has no schema. Follows a reference at the top. */
 function readOutput(source: Operation): JsonSchema | undefined {
-  const { document, operation } = source;
+  const { document, operation, results, problems } = source;
   const responses = objectOf(operation.responses);
   const [status = ''] = Object.keys(responses)
     .filter((code) => /^2(?:\d\d|XX)$/i.test(code))
     .sort();
   const content = firstContent(dereference(document, responses[status])?.content);
   if (!isObject(content?.schema) || !isJsonMedia(content.type)) return undefined;
-  return standalone(dereference(document, content.schema) ?? content.schema, 'writeOnly', source);
+  const { $ref } = content.schema;
+  // Many operations may have one result.
+  const known = typeof $ref === 'string' ? results.get($ref) : undefined;
+  const result = known ?? readResult(dereference(document, content.schema) ?? content.schema, source);
+  if (typeof $ref === 'string') results.set($ref, result);
+  if (typeof result === 'object') return result;
+  problems.push(`result: ${result}; the tool is taken without it`);
+  return undefined;
+}
+
+/** Or why it can't be used. */
+function readResult(schema: JsonSchema, source: Operation): JsonSchema | string {
+  try {
+    return standalone(schema, 'writeOnly', source);
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 interface Argument {
@@ -173,11 +200,11 @@ interface Argument {
 function collectArguments(source: Operation) {
   const body = readBody(source);
   const placed = new Map<string, Argument>();
+  const uniqueName = createUniqueNames();
   for (const argument of [...readParameters(source), ...body.arguments]) {
     // Of two with one name (`id` in path and body), the later one gets its place as a prefix.
     const { name, target } = argument;
-    const isTaken = (one: string) => placed.has(one);
-    placed.set(isTaken(name) ? numbered(`${target.in}_${name}`, isTaken) : name, argument);
+    placed.set(uniqueName(name, `${target.in}_${name}`), argument);
   }
   const required = [...placed].filter(([, { isRequired }]) => isRequired).map(([name]) => name);
   const schema = {
@@ -251,34 +278,4 @@ function readServer({ document, operation, pathItem, location }: Operation): str
     String(objectOf(variables.get(name)).default ?? whole),
   );
   return isUrl(location) && URL.canParse(url, location) ? new URL(url, location).href : url;
-}
-
-/**
- * Alternative ways to authenticate, each a list of credentials that are all needed. Undefined if the document asks for none.
- * An alternative with a scheme that can't be sent (mutual TLS) is left out, with a problem.
- */
-function readSecurity({ document, operation, problems }: Operation): JsonSchema[][] | undefined {
-  const required = operation.security ?? document.security;
-  if (!Array.isArray(required) || required.length === 0) return undefined;
-  return required.filter(isObject).flatMap((requirement) => {
-    const schemes = Object.keys(requirement).map((scheme) => ({ scheme, credential: readScheme(document, scheme) }));
-    const unknown = schemes.filter(({ credential }) => !credential);
-    for (const { scheme } of unknown)
-      problems.push(`security "${scheme}": no scheme that can be sent, this way in was left out`);
-    return unknown.length > 0 ? [] : [schemes.flatMap(({ credential }) => (credential ? [credential] : []))];
-  });
-}
-
-/** Where a credential goes; `bearer` and `basic` precede its value. Documents contain no secrets. */
-function readScheme(document: JsonSchema, scheme: string): JsonSchema | undefined {
-  const schemes = objectOf(objectOf(document.components).securitySchemes);
-  const found = Object.hasOwn(schemes, scheme) ? dereference(document, schemes[scheme]) : undefined;
-  if (found?.type === 'apiKey') {
-    const place = ['header', 'query', 'cookie'].find((one) => one === found.in);
-    return place && typeof found.name === 'string' ? { scheme, in: place, name: found.name } : undefined;
-  }
-  const form = found?.type === 'http' ? String(found.scheme).toLowerCase() : '';
-  const isBearer = found?.type === 'oauth2' || found?.type === 'openIdConnect' || form === 'bearer';
-  if (!isBearer && form !== 'basic') return undefined;
-  return { scheme, in: 'header', name: 'Authorization', form: isBearer ? 'bearer' : 'basic' };
 }

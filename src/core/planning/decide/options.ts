@@ -153,11 +153,14 @@ export function spansOf(texts: readonly string[], gone: readonly string[] = []):
   return [...spans];
 }
 
+/** Words that have gone from a text: more are no request of a person. */
+const MOST_GONE = 200;
+
 /** One place of each of the words, none within that of another; preferably not inside a longer word. */
 function placesOf(words: readonly string[], text: string): Bound[] {
   const places: Bound[] = [];
   const folded = text.toLowerCase();
-  for (const word of words) {
+  for (const word of [...new Set(words)].slice(0, MOST_GONE)) {
     const found = [...occurrencesOf(word, text), ...occurrencesOf(word.toLowerCase(), folded)];
     const free = found.filter((one) => !places.some((other) => areOverlapping(one, other)));
     const isWhole = ({ start, end }: Bound) => !isInWord(text[start - 1]) && !isInWord(text[end]);

@@ -172,7 +172,7 @@ describe('references', () => {
       properties: { a: { $ref: '#/$defs/x' }, b: { $ref: '#/$defs/in/$defs/x' } },
       $defs,
     });
-    expect(schema.$defs).toEqual({ x: { type: 'string' }, x_: { type: 'number' } });
+    expect(schema.$defs).toEqual({ x: { type: 'string' }, x_2: { type: 'number' } });
   });
 
   it('may have the name of what every object inherits', () => {
