@@ -83,7 +83,10 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   const { tool: producer, words, fields, isSearch } = profile;
   const factor = factorOf(profile, argument, isNamed);
   if (factor === 0) return [];
-  const scored = fields.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
+  const last = argument.words.at(-1);
+  // Most fields are about something else, which is quickly seen.
+  const alike = fields.filter(({ words: own, schema }) => schema.format !== undefined || own.at(-1) === last);
+  const scored = alike.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
   const declared = scored.filter(({ score }) => score > 0);
   const isDeclared = declared.length > 0;
   const about = Math.max(0, ...argument.things.map((thing, place) => (words.includes(thing) ? 0.6 * 0.9 ** place : 0)));
@@ -107,8 +110,6 @@ function fieldScore({ words, owners, schema, path }: ResultField, argument: Argu
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
   const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
-  // Most fields are about something else, which is quickly seen.
-  if (!sharesFormat && words.at(-1) !== argument.words.at(-1)) return 0;
   const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
   return score - 0.02 * path.length;
