@@ -214,8 +214,7 @@ function nameReference(node: JsonSchema, { root, names, uniqueName }: Run, note:
     note(`$ref ${showJson($ref)} leads nowhere in the document (bundle other files into it): any value is taken`);
     return beside;
   }
-  const known = names.get($ref);
-  const name = known ?? uniqueName(nameOfReference($ref));
+  const name = names.get($ref) ?? uniqueName(nameOfReference($ref));
   names.set($ref, name);
   return { ...beside, $ref: `#/$defs/${name}` };
 }
