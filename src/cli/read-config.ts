@@ -10,9 +10,11 @@ import type { ConfigFlags } from './flags.js';
 
 const CONFIG_FILE = 'winnow.yaml';
 
+const namedPathOf = ({ config }: Pick<ConfigFlags, 'config'>) => config ?? readEnvironment().config;
+
 /** The file of flag or environment, else `winnow.yaml` of this folder. Undefined: there is none. */
-export function configPathOf({ config }: Pick<ConfigFlags, 'config'>): string | undefined {
-  return config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
+export function configPathOf(flags: Pick<ConfigFlags, 'config'>): string | undefined {
+  return namedPathOf(flags) ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
 }
 
 /**
@@ -21,8 +23,7 @@ export function configPathOf({ config }: Pick<ConfigFlags, 'config'>): string | 
  */
 export async function readConfig(flags: ConfigFlags): Promise<ConfigFile> {
   const path = configPathOf(flags);
-  if (path === CONFIG_FILE && flags.config === undefined && readEnvironment().config === undefined)
-    process.stderr.write(`Configuration: ${CONFIG_FILE} of this folder.\n`);
+  if (path !== namedPathOf(flags)) process.stderr.write(`Configuration: ${path} of this folder.\n`);
   return withFlags(path === undefined ? {} : await loadConfigFile(path), flags);
 }
 

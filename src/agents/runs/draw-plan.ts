@@ -2,7 +2,14 @@
 import { mapLeaves } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { createIssues, type Issues, showNames } from '../../core/planning/issues.js';
-import { findReferences, type Reference, type Root, renderPath, textsIn } from '../../core/planning/references.js';
+import {
+  findReferences,
+  type Reference,
+  type Root,
+  renderPath,
+  replaceReferences,
+  textsIn,
+} from '../../core/planning/references.js';
 import type { ParsedPlan, ParsedStep, RunnablePlan } from './plan-run.js';
 import { orderSteps, referencesOf, rootsOf } from './step-order.js';
 
@@ -144,13 +151,7 @@ function withExpressions(given: unknown, roots: readonly Root[]): unknown {
     if (typeof value !== 'string') return value;
     const references = findReferences(value, roots);
     if (references[0]?.whole) return toExpression(references[0]);
-    let [written, from] = ['', 0];
-    for (const reference of references) {
-      const at = value.indexOf(reference.text, from);
-      written += `${value.slice(from, at)}{${toExpression(reference)}}`;
-      from = at + reference.text.length;
-    }
-    return written + value.slice(from);
+    return replaceReferences(value, references, (one) => `{${toExpression(one)}}`);
   });
 }
 

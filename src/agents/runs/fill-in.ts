@@ -4,7 +4,7 @@
  */
 import { isObject, joinPath, sameJson } from '../../core/catalog/schema/json.js';
 import { createIssues, type Issues, refuse, showNames } from '../../core/planning/issues.js';
-import { findReferences, type Reference } from '../../core/planning/references.js';
+import { findReferences, type Reference, replaceReferences } from '../../core/planning/references.js';
 import { MASK } from '../../core/secret-forms.js';
 import { isMasked } from './mask-secrets.js';
 import type { ParsedPlan, ParsedStep } from './plan-run.js';
@@ -100,13 +100,8 @@ function cutting(step: ParsedStep, scope: Scope): Place['piecesOf'] {
     return lost;
   };
   return (text) => {
-    let [cut, from] = ['', 0];
-    for (const reference of findReferences(text, rootsOf(scope, step))) {
-      const end = text.indexOf(reference.text, from) + reference.text.length;
-      cut += isLost(reference) ? text.slice(from, end - reference.text.length) + MASK : text.slice(from, end);
-      from = end;
-    }
-    return (cut + text.slice(from)).split(MASK);
+    const references = findReferences(text, rootsOf(scope, step));
+    return replaceReferences(text, references, (one) => (isLost(one) ? MASK : one.text)).split(MASK);
   };
 }
 

@@ -7,7 +7,13 @@
 import { isContainer, isObject, joinPath, jsonTypeOf, mapLeaves, objectOf } from '../../core/catalog/schema/json.js';
 import { oncePer } from '../../core/kept.js';
 import { createIssues, showName, showNames } from '../../core/planning/issues.js';
-import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
+import {
+  findBroken,
+  findReferences,
+  type Reference,
+  renderPath,
+  replaceReferences,
+} from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
 import { MOST_ARGUMENT_BYTES, MOST_ARGUMENT_PARTS } from '../sandbox/prepare-arguments.js';
@@ -162,15 +168,7 @@ export function resolveArguments(step: ParsedStep, scope: Scope, left = MOST_ARG
     const references = findReferences(text, roots);
     const [first] = references;
     if (first?.whole) return resolveReference(first, path);
-    // Piece by piece, so that inserted text can't be taken for a reference.
-    let rest = text;
-    let written = '';
-    for (const reference of references) {
-      const at = rest.indexOf(reference.text);
-      written += rest.slice(0, at) + (resolveReference(reference, path, asText) ?? '');
-      rest = rest.slice(at + reference.text.length);
-    }
-    return written + rest;
+    return replaceReferences(text, references, (one) => String(resolveReference(one, path, asText) ?? ''));
   }
 
   const values = mapLeaves(step.arguments, (value, path) =>

@@ -58,13 +58,13 @@ async function serve(flags: Flags, output: ServeOutput): Promise<void> {
   try {
     const { signal } = stop;
     const tools = await readTools(flags, { signal, defaultLogLevel: 'info', logTo: lines, needsSources: true });
-    const { hostNames } = parseServerSettings(tools.config.server);
+    const { hostNames, ...settings } = parseServerSettings(tools.config.server);
     const auth = await openAuth({ host: flags.host, hostNames }, tools.config.auth);
     // Last, since the model may have to be fetched.
     const planning = await openPlanning(tools.config, { signal, stderr });
     const setup = { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
     const { logger = setup.logger } = output;
-    const parts = { flags, output, stderr, logger, lines, auth, stopped: stop.fired };
+    const parts = { flags, output, stderr, logger, lines, auth, settings, stopped: stop.fired };
     await withTracing({ config: setup.config, logger }, () => answerUntilStopped(setup, parts));
   } finally {
     lines.release();
@@ -101,15 +101,17 @@ async function answerUntilStopped(setup: Setup, { output, lines, stopped, ...par
 }
 
 type OpenAuth = typeof import('../auth-setup.js').openAuth;
+type ServerSettings = ReturnType<typeof import('../config-file.js').parseServerSettings>;
 
 interface AppParts {
   flags: Flags;
   auth: Awaited<ReturnType<OpenAuth>>;
+  settings: Omit<ServerSettings, 'hostNames'>;
   logger: Logger;
   stderr: NodeJS.WriteStream;
 }
 
-async function createApp(setup: Setup, { auth: { tokenFile, ...auth }, logger, stderr }: AppParts) {
+async function createApp(setup: Setup, { auth: { tokenFile, ...auth }, settings, logger, stderr }: AppParts) {
   const { createServer: create } = await import('../../adapters/http/app.js');
   const { allowedHosts } = await import('../../adapters/http/auth/add-auth.js');
   const { readConsole } = await import('../../adapters/console/console.js');
@@ -119,10 +121,9 @@ async function createApp(setup: Setup, { auth: { tokenFile, ...auth }, logger, s
   const { openEvaluations } = await import('../../eval/report/evaluations.js');
   const { openAgents } = await import('../agents-setup.js');
   const { runsFolder } = await import('../out-folder.js');
-  const { parseServerSettings } = await import('../config-file.js');
   const { close, config, plannerOf } = setup;
-  const { hostNames: _, readyModel, cors, console: hasConsole, ...options } = parseServerSettings(config.server);
-  const { http: hasMcp = true, planner: __, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
+  const { readyModel, cors, console: hasConsole, ...options } = settings;
+  const { http: hasMcp = true, planner: _, offers: offersTo, ...mcpOptions } = config.mcp ?? {};
   try {
     const { agents, planner = setup.planner, offers, ...facts } = await openAgents({ ...setup, logger, stderr });
     const endpoint = {

@@ -2,7 +2,6 @@
  * A plan that passes this check is valid: its tools were chosen, its arguments pass the tools' own schemas, and its references
  * point back to fields that exist and fit. The check reports all problems together, one per line, each with its path.
  */
-
 import { isObject, sameJson, withoutUndefined } from '../catalog/schema/json.js';
 import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';

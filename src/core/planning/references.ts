@@ -45,6 +45,24 @@ export function findReferences(text: string, roots: readonly Root[] = []): Refer
   }));
 }
 
+/**
+ * Writes each reference of a text anew, piece by piece: what is put in can't be taken for a reference.
+ * @param references those of the text, in their order
+ */
+export function replaceReferences(
+  text: string,
+  references: readonly Reference[],
+  write: (reference: Reference) => string,
+): string {
+  let [written, from] = ['', 0];
+  for (const reference of references) {
+    const at = text.indexOf(reference.text, from);
+    written += text.slice(from, at) + write(reference);
+    from = at + reference.text.length;
+  }
+  return written + text.slice(from);
+}
+
 /** Parts of a text that look like references but are malformed; these must not pass as plain text. */
 export function findBroken(text: string, roots: readonly Root[] = []): string[] {
   const rest = text.replace(formOf(roots), '');

@@ -74,8 +74,7 @@ function startOfJson(value: unknown, characters: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
-  // The first keys are enough: each adds a character or more.
-  for (const key of isList ? value.slice(0, characters).keys() : Object.keys(value).slice(0, characters)) {
+  for (const key of isList ? value.keys() : Object.keys(value)) {
     if (text.length > characters) return text;
     const name = isList ? '' : `${JSON.stringify(String(key).slice(0, characters))}:`;
     const comma = text.length > 1 ? ',' : '';

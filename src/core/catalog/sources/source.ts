@@ -130,9 +130,11 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
   const rules: Rule[] = [];
   for (const [index, rule] of (isStranger ? [] : (reading.rules ?? [])).entries()) {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
-    if (parsed.ok) rules.push(parsed.value);
-    else add(parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
-    if (parsed.ok) patternOf(parsed.value.when);
+    if (parsed.ok) {
+      rules.push(parsed.value);
+      // Here, where others get a turn after each rule.
+      patternOf(parsed.value.when);
+    } else add(parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
     yield;
   }
   return { ...reading, tools, rules, issues: all() };

@@ -98,7 +98,7 @@ export function choiceOf(value: unknown): Choice {
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
   const lengths = new Set(
-    !isNumber(place.schema) && hasLength(root) ? context.said.durations.map(({ text }) => text) : [],
+    !isNumber(place.schema) && lengthArguments(root).length > 0 ? context.said.durations.map(({ text }) => text) : [],
   );
   const isFresh = ({ said, from, value }: Candidate) =>
     said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
@@ -111,13 +111,14 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }
 
-/** Whether an argument takes a length of time. */
-const hasLength = oncePer((root: JsonSchema): boolean =>
-  Object.entries(objectOf(root.properties)).some(([name, schema]) => {
-    const plain = plainSchema(schema, root);
-    return isNumber(plain) && takesLength(name, plain);
-  }),
-);
+/** The arguments that take a length of time. */
+export const lengthArguments = oncePer((root: JsonSchema): { name: string; schema: JsonSchema }[] => {
+  const all = Object.entries(objectOf(root.properties)).map(([name, schema]) => ({
+    name,
+    schema: plainSchema(schema, root),
+  }));
+  return all.filter(({ name, schema }) => isNumber(schema) && takesLength(name, schema));
+});
 
 /** Longer runs of words are not candidates. */
 const MAX_WORDS = 16;

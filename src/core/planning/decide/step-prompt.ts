@@ -1,5 +1,4 @@
 /** The prompt for the arguments of one step: its tool, the times that the request names, and the earlier steps. */
-import { objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Field } from '../../catalog/schema/paths.js';
 import { shownTool } from '../../catalog/shown.js';
@@ -7,9 +6,9 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { literal, oneLine } from '../../visible-text.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
-import { computedNumbers, takesLength } from './computed-numbers.js';
+import { computedNumbers } from './computed-numbers.js';
+import { lengthArguments } from './options.js';
 import type { Said } from './said.js';
-import { isNumber, plainSchema } from './sources.js';
 
 const MAX_DESCRIPTION = 200;
 const MAX_RESULT = 200;
@@ -66,11 +65,9 @@ function timesLine(ask: string, { said, input }: { said: Said; input: JsonSchema
  * 22 are planned right, in place of 15, and none worse (`test/bench/plans.mjs --set test/bench/lengths/hydrology.jsonl`).
  */
 function lengthsFor(input: JsonSchema, durations: Said['durations']): string[] {
-  return Object.entries(objectOf(input.properties)).flatMap(([name, property]) => {
-    const schema = plainSchema(property, input);
-    if (!isNumber(schema) || !takesLength(name, schema)) return [];
+  return lengthArguments(input).flatMap(({ name, schema }) => {
     const lengths = computedNumbers(name, schema, { times: [], numbers: [], durations });
-    return lengths.map((length) => `"${length.said}" is ${name} ${length.value}`);
+    return lengths.map(({ value, said }) => `"${said}" is ${name} ${value}`);
   });
 }
 

@@ -93,9 +93,10 @@ function writeQuery(
   return given.flatMap(({ argument, value, place }) => {
     if (value === null) return [];
     const own = place.name ?? argument;
-    const isOfAnother = (name: string) =>
-      name !== own &&
-      (exact.has(name) || (asServersRead(name) !== asServersRead(own) && alike.has(asServersRead(name))));
+    const isOfAnother = (name: string) => {
+      const read = asServersRead(name);
+      return name !== own && (exact.has(name) || (read !== asServersRead(own) && alike.has(read)));
+    };
     const written = serializeQuery(place, own, value);
     const taken = written.map((pair) => decodeURIComponent(pair.split('=', 1)[0] ?? '')).find(isOfAnother);
     if (taken !== undefined) issues.push(`${argument}: must not hold "${taken}", which is a parameter of its own`);
