@@ -50,7 +50,8 @@ export function namesOf(unit: Unit, language: string): readonly string[] {
 const MAX_NAMED = 800;
 
 /**
- * Finds durations in digits, for languages whose durations no library reads.
+ * Finds durations in digits: "45 min", "2 Std.", "90s". For languages whose durations no library reads, and for "came in 25 min
+ * late", which a library takes for a time.
  *
  * @example durationsIn(['Treffen für 2 Stunden'], 'de') // [{ text: '2 Stunden', seconds: 7200, months: 0 }]
  */
@@ -70,10 +71,21 @@ function lengthOf(count: string, unit: Unit): Pick<SaidDuration, 'seconds' | 'mo
     : { seconds: number * SECONDS[unit], months: 0 };
 }
 
+/** The symbols of ISO 80000-3, which all languages share. */
+const SYMBOLS: Readonly<Partial<Record<Unit, string>>> = { second: 's', minute: 'min', hour: 'h' };
+
 function countedUnit(unit: Unit, language: string): RegExp {
-  const either = namesOf(unit, language)
+  const names = [...namesOf(unit, language), ...(unit in SECONDS ? [shortOf(unit, language)] : [])];
+  const either = [...new Set([...names, SYMBOLS[unit] ?? ''])]
+    .filter(Boolean)
     .toSorted((one, other) => other.length - one.length)
     .join('|');
-  const count = String.raw`(?<![\d.,])(\d+(?:[.,]\d+)?)`;
-  return new RegExp(`${count}[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}])`, 'giu');
+  const count = String.raw`(?<![\p{Script=Latin}\d.,])(\d+(?:[.,]\d+)?)`;
+  return new RegExp(`${count}[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}\\d])`, 'giu');
+}
+
+/** The short name of a unit without its point: `Std` of "Std.". */
+function shortOf(unit: Unit, language: string): string {
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
+  return format.format(2).replace(/[^\p{L}\p{M}]/gu, '');
 }

@@ -110,8 +110,13 @@ export async function decideArguments(
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     const canMove = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
-    if (!canMove && copied.size === before) return { arguments: value, ...rest, taken, awaited };
+    if (!canMove && copied.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
   }
+}
+
+function inOrderOf({ properties }: JsonSchema, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const names = Object.keys(Object(properties)).filter((name) => name in values);
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
@@ -125,7 +130,9 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const missing: string[] = [];
   let probability = 1;
   let separator = '';
-  for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
+  // The next value of a repeated call comes first, since the others go with it.
+  const orderOf = (name: string) => ((settled.get(name)?.from ?? 'step') !== 'step' ? 0 : isNeeded(name) ? 1 : 2);
+  for (const name of names.toSorted((one, other) => orderOf(one) - orderOf(other))) {
     const place = { name, schema: properties[name], required: listed.includes(name) };
     const isEmpty = !isNeeded(name) && !isPossible(place, writing);
     const isLookup = isEmpty && depth === 0 && lookups.has(name);

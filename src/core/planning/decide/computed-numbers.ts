@@ -58,7 +58,7 @@ const unitsDescribed = oncePer(({ description }: JsonSchema): Unit[] => {
 });
 
 /** The units of time that a text names as words of their own, in English or its own language: 年 of 以年为单位. */
-export function unitsIn(text: string, language = 'en'): Unit[] {
+function unitsIn(text: string, language = 'en'): Unit[] {
   const words = new Set(wordsIn(text));
   return UNITS.filter((unit) => [...namesOf(unit, 'en'), ...namesOf(unit, language)].some((name) => words.has(name)));
 }

@@ -135,9 +135,23 @@ function unescaped(text: string): string {
   return String(parseJson(`"${text}"`) ?? text);
 }
 
-const MAX_TOKENS = 120;
+/** Longest text in the model's own words. */
+export const MAX_TOKENS = 120;
 /** Next tokens that are compared at the beginning of a text. */
 const LIKELY = 50;
+
+/** A text that the model wrote freely. */
+export interface FreeText {
+  readonly text: string;
+  readonly probability: number;
+  readonly from: 'composed' | 'request';
+}
+
+interface FreeWriting {
+  readonly writer: JsonWriter;
+  readonly context: Pick<SourceContext, 'texts'>;
+  readonly taken: Pick<ReadonlyMap<string, unknown>, 'keys'>;
+}
 
 /**
  * Writes a text in the model's own words if its likeliest beginning is no copy of the request. A text that proves to be part
@@ -148,8 +162,9 @@ const LIKELY = 50;
 export async function writeOwnWords(
   schema: JsonSchema,
   options: readonly Choice[],
-  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
-): Promise<{ text: string; probability: number } | undefined> {
+  writing: FreeWriting,
+): Promise<FreeText | undefined> {
+  const { writer } = writing;
   // A part of a character counts as a copy: the model writes 深 for 淇, which the vocabulary lacks, if it is free to.
   const isCopy = (token: string) => {
     const inner = token.replace(/\uFFFD+$/u, '');
@@ -163,7 +178,7 @@ export async function writeOwnWords(
   const [next] = likely;
   const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
   if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
-  return writeFrom('', schema, { writer, context });
+  return writeFrom('', { schema, options }, writing);
 }
 
 /** Below this probability of an end behind the words of the request, the model goes on in its own. */
@@ -177,31 +192,38 @@ const ENDS = 0.5;
  */
 export async function writeOn(
   said: string,
-  schema: JsonSchema,
-  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
-): Promise<{ text: string; probability: number } | undefined> {
-  const likely = await writer.likeliest(LIKELY, JSON.stringify(said).slice(0, -1));
+  { schema, options }: { schema: JsonSchema; options: readonly Choice[] },
+  writing: FreeWriting,
+): Promise<FreeText | undefined> {
+  const likely = await writing.writer.likeliest(LIKELY, JSON.stringify(said).slice(0, -1));
   const ends = likely.filter(({ text }) => text.startsWith('"')).reduce((sum, { probability }) => sum + probability, 0);
-  if (ends >= ENDS) return undefined;
-  return writeFrom(said, schema, { writer, context });
+  return ends >= ENDS ? undefined : writeFrom(said, { schema, options }, writing);
 }
 
-/** Goes on in the model's own words, if the whole is no part of the request. */
+/**
+ * Goes on in the model's own words; or in words of the request that are no option since an argument has taken some of them,
+ * or since they are many: "The projector in C204 is dead" behind the location.
+ */
 async function writeFrom(
   beginning: string,
-  schema: JsonSchema,
-  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
-): Promise<{ text: string; probability: number } | undefined> {
+  { schema, options }: { schema: JsonSchema; options: readonly Choice[] },
+  { writer, context, taken }: FreeWriting,
+): Promise<FreeText | undefined> {
   const mark = writer.mark();
   writer.force(JSON.stringify(beginning).slice(0, -1));
   const { text: own, probability } = await writer.writeText(MAX_TOKENS);
   const text = beginning + own;
+  const letters = folded(text);
   const isSaid = context.texts.some((said) => saysText({ text: said, letters: folded(said) }, text));
+  const isOpen = () => {
+    const isKnown = options.some((one) => folded(one.text) === letters);
+    return !isKnown && /\s/u.test(text) && ![...taken.keys()].some((words) => folded(words).includes(letters));
+  };
   // Words of the request are not inflected.
   const isWhole = beginning === '' || /^[^\p{L}\p{N}]/u.test(own);
-  if (own !== '' && isWhole && !isIdentifier(own) && !isSaid && boundsOf(schema)(text)) {
+  if (own !== '' && isWhole && (isSaid ? isOpen() : !isIdentifier(own)) && boundsOf(schema)(text)) {
     writer.force('"');
-    return { text, probability };
+    return { text, probability, from: isSaid ? 'request' : 'composed' };
   }
   writer.back(mark);
   return undefined;

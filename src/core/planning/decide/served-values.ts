@@ -8,7 +8,7 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
-import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
+import { choiceOf, choicesFor, type Option, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
 
@@ -39,6 +39,7 @@ const MAX_LOOKED = 3;
 export interface Repeated {
   readonly tool: Tool;
   readonly argument: string;
+  /** The value of this call: the first part if the call has a whole list as one value. */
   readonly value: Scalar;
   readonly next: Candidate;
   readonly call: Pick<Call, 'arguments' | 'from'>;
@@ -68,11 +69,32 @@ export async function findRepeated(
     const place = { name: argument, schema: plainSchema(Object(root.properties)[argument], root), required: false };
     const gone = new Map(called.map((one) => [String(one), undefined]));
     const others = choicesFor(place, { root, context, taken: gone });
-    if (others.length === 0) continue;
-    const next = await sortValues(tool, argument, asking, (writer) => nextOf(called, others, writer));
-    if (next && !isTaken(next, taken)) return { tool, argument, value, next, call };
+    const found = await sortValues(tool, argument, asking, async (writer) => {
+      const parts = before.length === 0 ? await findParts(value, writer) : undefined;
+      if (parts || others.length === 0) return parts;
+      const next = await nextOf(called, others, writer);
+      return next && !isTaken(next, taken) ? { value, next } : undefined;
+    });
+    if (found) return { tool, argument, ...found, call };
   }
   return undefined;
+}
+
+/** The first two values of a list that became one value: "B101" and "B102" of "B101, B102 und B104". */
+async function findParts(whole: Scalar, writer: JsonWriter): Promise<Pick<Repeated, 'value' | 'next'> | undefined> {
+  const words = typeof whole === 'string' ? spansOf([whole]).filter((span) => span !== whole) : [];
+  if (words.length === 0) return undefined;
+  const start = writer.mark();
+  const [first] = await writer.rank([whole, ...words].map(choiceOf));
+  const value = words.find((one) => choiceOf(one).text === first?.name);
+  const others = words.filter((one) => value !== undefined && !one.includes(value) && !value.includes(one));
+  const next = value && (await nextOf([value], others.map(partOf), writer));
+  writer.back(start);
+  return value && next ? { value, next } : undefined;
+}
+
+function partOf(value: string): Option {
+  return { ...choiceOf(value), candidate: { value, from: 'request' } };
 }
 
 async function nextOf(

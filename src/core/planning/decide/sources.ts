@@ -8,7 +8,7 @@ import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pat
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import { formOf, momentsIn } from '../times.js';
-import { computedNumbers, unitsIn } from './computed-numbers.js';
+import { computedNumbers } from './computed-numbers.js';
 import type { Said } from './said.js';
 
 export interface Candidate {
@@ -77,12 +77,10 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
+const request: Source = ({ schema, required }, { said, spans, earlier }) => {
   if (!isNumber(schema)) {
     return isFreeText(schema) ? values('request', required ? [...spans, ...earlier] : spans) : [];
   }
-  // If the argument is named by a unit and the request names a duration, plain numbers are no candidates.
-  if (unitsIn(name).length > 0 && said.durations.length > 0) return [];
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
 

@@ -186,12 +186,13 @@ export async function decideSteps(
       isSame(draft, { tool, arguments: decided.arguments, serves: about.serves }, parts),
     );
     if (equal) return equal.id;
+    if (mayRepeat && !chain.repeated && Object.values(decided.from).includes('request')) {
+      const found = await findRepeated({ tool, ...decided }, chain.earlier, { ...asking, values: context });
+      chain.repeated = { found };
+      if (found) decided = { ...decided, arguments: { ...decided.arguments, [found.argument]: found.value } };
+    }
     const id = `s${drafts.length + 1}`;
     drafts.push({ id, tool, ...decided, purpose: about.ask, serves: about.serves });
-    if (mayRepeat && Object.values(decided.from).includes('request'))
-      chain.repeated ??= {
-        found: await findRepeated({ tool, ...decided }, chain.earlier, { ...asking, values: context }),
-      };
     return id;
 
     async function settleBy(argument: string, provision: Provision, known?: Draft): Promise<void> {

@@ -252,6 +252,34 @@ describe('what is asked for', () => {
       ]);
     });
 
+    it('takes a list in words apart', async () => {
+      const message = 'Weather in Oslo, Rome und Bern';
+      const { steps } = await decide([weather, note], message, {
+        ...towns(message),
+        arguments: { weather: '"place": "Oslo, Rome und Bern"}' },
+        sorts: () => sorted(['Oslo', 'Rome', 'Bern']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bern' }]);
+    });
+
+    it('is filled with its own value before the others, which go with it', async () => {
+      const message = 'Set Oslo to 21 and Rome to 16';
+      const set = toolOf('set_heating', { place: text, degrees: { type: 'integer' } });
+      const { steps } = await decide([set, note], message, {
+        tool: single(message, 'set_heating'),
+        asks: doubtful,
+        arguments: {
+          set_heating: { '"place": "Oslo", "degrees": 21}': 0.5, '"degrees": 16, "place": "Rome"}': 0.5 },
+        },
+        sorts: (call) => (call === 'set_heating(degrees)' ? '21, 16], "left alone": []}' : sorted(['Oslo'])),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([
+        { place: 'Oslo', degrees: 21 },
+        { place: 'Rome', degrees: 16 },
+      ]);
+      expect(Object.keys(steps[1]?.arguments ?? {})).toEqual(['place', 'degrees']);
+    });
+
     it('repeats the producer of a call, too', async () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
@@ -1173,7 +1201,7 @@ describe('an argument', () => {
   });
 
   it('is read with the lengths of time that its ask names, in the units of the arguments that take one', async () => {
-    const rain = toolOf('rain', { hours: { type: 'integer', default: 24 }, count: { type: 'integer' } });
+    const rain = toolOf('rain', { hours: { type: 'integer', default: 24 }, count: { type: 'integer' } }, ['hours']);
     const message = 'Rain of the past two days';
     const { result, model } = await decide(
       [rain],
@@ -1184,6 +1212,56 @@ describe('an argument', () => {
     const filled = model.readerCalls.find(({ about }) => about?.promptName === 'fill-arguments');
     expect(filled?.prompt.user).toContain('; "past two days" is hours 48\n');
     expect(filled?.prompt.user).not.toContain('is hours 9');
+  });
+
+  it.each<[string, Record<string, unknown>, string, Answer, object]>([
+    ['is asked for', { count: { type: 'integer' } }, 'Wait for 9 hours', '"count": 48}', { missing: ['count'] }],
+    [
+      'takes the words of another one that it means',
+      { from: text, to: text },
+      'The way from Oslo',
+      '"from": "Oslo", "to": "Oslo"}',
+      { steps: [{ arguments: { from: 'Oslo', to: 'Oslo' } }] },
+    ],
+    [
+      'is in the letters of the request',
+      { body: text },
+      'Tell all 9 that the lift works',
+      '"body": "The lift works."}',
+      { steps: [{ arguments: { body: 'the lift works' }, from: { body: 'request' } }] },
+    ],
+  ])('of whose candidates the model means none %s', async (_, properties, message, answer, expected) => {
+    const { result } = await fill(toolOf('take', properties), message, answer);
+    expect(result).toMatchObject(expected);
+  });
+
+  it('may be the own words of the model beside a field of an earlier result that fits', async () => {
+    const message = 'Convert 5 and 7 to dollars';
+    const code = { type: 'string', pattern: '^[A-Z]{3}$' };
+    const convert = makeTool('convert', {
+      inputSchema: {
+        type: 'object',
+        properties: { amount: { type: 'integer' }, to: code },
+        required: ['amount', 'to'],
+      },
+      outputSchema: { type: 'object', properties: { to: code } },
+    });
+    const { steps } = await decide([convert, note], message, {
+      tool: single(message, 'convert'),
+      asks: { '1}': 0.9, '2}': 0.1 },
+      arguments: {
+        convert: {
+          '"amount": 5, "to": "USD"}': 0.6,
+          '"amount": 7, "to": "USD"}': 0.36,
+          '"amount": 7, "to": null}': 0.04,
+        },
+      },
+      sorts: () => '5, 7], "left alone": []}',
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { amount: 5, to: 'USD' },
+      { amount: 7, to: 'USD' },
+    ]);
   });
 
   it('may be the own words of the model, which is told', async () => {

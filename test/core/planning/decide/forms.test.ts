@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { createJsonWriter, writeOn, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
-import { spansOf } from '../../../../src/core/planning/decide/options.js';
+import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
@@ -124,21 +124,30 @@ it.each([
   const found = await writeOwnWords({ type: 'string' }, [{ text: '"淇河', ends: 'string' }], {
     writer,
     context: { texts: ['淇河'] },
+    taken: new Map(),
   });
   expect(found && { text: found.text }).toEqual(expected);
 });
 
 it.each([
-  ['wants more', 'Berkeley, CA', 'Berkeley', 'Berkeley, CA'],
-  ['ends', 'Berkeley', 'Berkeley', undefined],
-  ['goes on with the request', 'Berkeley, California', 'Berkeley', undefined],
-  ['inflects the word', 'stations', 'station', undefined],
-  ['adds an identifier', 'Berkeley/94720', 'Berkeley', undefined],
-])('behind words of the request stands more where the model %s', async (_, own, said, text) => {
+  ['wants more', 'Berkeley, CA', 'Berkeley', 'Berkeley, CA', 'composed'],
+  ['ends', 'Berkeley', 'Berkeley', undefined, undefined],
+  ['goes on with the request', 'Berkeley, California', 'Berkeley', undefined, undefined],
+  ['goes on with words that are taken', 'a station in Berkeley', 'a station', 'a station in Berkeley', 'request'],
+  ['says taken words alone', 'station', 'a', undefined, undefined],
+  ['inflects the word', 'stations', 'station', undefined, undefined],
+  ['adds an identifier', 'Berkeley/94720', 'Berkeley', undefined, undefined],
+])('behind words of the request stands more where the model %s', async (_, own, said, text, from) => {
   const writer = createJsonWriter(async () => byteReader(`"city": "${own}"}`));
   writer.force('"city": ');
   const context = { texts: ['a station in Berkeley, California'] };
-  expect((await writeOn(said, { type: 'string' }, { writer, context }))?.text).toBe(text);
+  const options = ['Berkeley', 'Berkeley, California', 'a', 'station'].map(choiceOf);
+  const found = await writeOn(
+    said,
+    { schema: { type: 'string' }, options },
+    { writer, context, taken: new Map([['in', undefined]]) },
+  );
+  expect(found && { text: found.text, from: found.from }).toEqual(text && { text, from });
 });
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {

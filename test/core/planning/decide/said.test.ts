@@ -69,6 +69,8 @@ it.each([
   ['en', 'Remind me again in a while, for two hours', 7200],
   ['zh', '下载两个小时的数据', 7200],
   ['en, of a window', 'The rain of the last 24 hours', 86_400],
+  ['en, that a library takes for a time', 'Ann came in 25 min late today', 1500],
+  ['en, in symbols', 'Give the job a timeout of 90s', 90],
 ])('a duration that is said is known in seconds: %s', async (_, message, seconds) => {
   const { durations } = await read(message);
   expect(durations.map((one) => one.seconds)).toContain(seconds);
@@ -226,6 +228,8 @@ it.each([
   ['de', 'Stelle bitte den Timer für heute auf 90 Minuten', [5400]],
   ['ru', 'Забронируй переговорную на 2 часа сегодня', [7200]],
   ['ja', '会議室を2時間予約してください', [7200]],
+  ['de, shortened', 'Den Raum bitte für 2 Std. buchen', [7200]],
+  ['fr, in symbols, but no part of a name', 'Réserve la salle B12 h pour 45 min', [2700]],
   ['nl, but no time of day', 'Zet de wekker morgen om 15 uur', []],
 ])('a duration in digits is known where no library reads it: %s', async (_, message, seconds) => {
   const { durations } = await read(message);
