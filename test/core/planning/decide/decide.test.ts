@@ -1235,35 +1235,6 @@ describe('an argument', () => {
     expect(result).toMatchObject(expected);
   });
 
-  it('may be the own words of the model beside a field of an earlier result that fits', async () => {
-    const message = 'Convert 5 and 7 to dollars';
-    const code = { type: 'string', pattern: '^[A-Z]{3}$' };
-    const convert = makeTool('convert', {
-      inputSchema: {
-        type: 'object',
-        properties: { amount: { type: 'integer' }, to: code },
-        required: ['amount', 'to'],
-      },
-      outputSchema: { type: 'object', properties: { to: code } },
-    });
-    const { steps } = await decide([convert, note], message, {
-      tool: single(message, 'convert'),
-      asks: { '1}': 0.9, '2}': 0.1 },
-      arguments: {
-        convert: {
-          '"amount": 5, "to": "USD"}': 0.6,
-          '"amount": 7, "to": "USD"}': 0.36,
-          '"amount": 7, "to": null}': 0.04,
-        },
-      },
-      sorts: () => '5, 7], "left alone": []}',
-    });
-    expect(steps.map((step) => step.arguments)).toEqual([
-      { amount: 5, to: 'USD' },
-      { amount: 7, to: 'USD' },
-    ]);
-  });
-
   it('may be the own words of the model, which is told', async () => {
     const { result } = await fill(note, 'Write a polite note', '"body": "All the best to you"}');
     expect(result).toMatchObject({

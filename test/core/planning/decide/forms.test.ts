@@ -1,8 +1,10 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
+import { writeChoice } from '../../../../src/core/planning/decide/choice.js';
 import { createJsonWriter, writeOn, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
 import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
+import type { Open } from '../../../../src/core/planning/decide/read.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
@@ -127,6 +129,43 @@ it.each([
     taken: new Map(),
   });
   expect(found && { text: found.text }).toEqual(expected);
+});
+
+it('own words count beside the field of a result, whose token has more than the quotation mark', async () => {
+  const written = '"to": "USD"}';
+  const tokenize = (text: string) => text.match(/"\$\{|./gsu) ?? [];
+  const shareOf = (path: readonly Token[], token: Token) => {
+    if (written.startsWith(path.join('') + token)) return 0.99;
+    return token === 'n' ? 0.009 : 0.0001;
+  };
+  const open: Open = async () => ({
+    ...byteReader(written),
+    tokenize,
+    detokenize: (tokens) => tokens.join(''),
+    weigh: async (path, tokens) => tokens.map((token) => Math.log(shareOf(path, token))),
+    likeliest: async (path) =>
+      [...written.slice(path.join('').length, path.join('').length + 1)].map((text) => ({
+        token: text,
+        text,
+        probability: 0.99,
+      })),
+  });
+  const writer = createJsonWriter(open);
+  writer.force('"to": ');
+  const schema = { type: 'string', maxLength: 3, pattern: '^[A-Z]{3}$' };
+  const context = {
+    said: { times: [], numbers: [], durations: [] },
+    texts: [],
+    earlier: [],
+    handles: new Map(),
+    results: [{ reference: '${s1.currency}', schema }],
+    timeZone: 'UTC',
+  };
+  const found = await writeChoice(
+    { name: 'to', schema, required: true },
+    { writer, open, description: '', examples: [], copied: new Map(), taken: new Map(), root: {}, context },
+  );
+  expect(found).toMatchObject({ value: 'USD', from: 'composed' });
 });
 
 it.each([
