@@ -128,6 +128,8 @@ describe('the language of the user', () => {
     ['Persian, whose script Arabic has too', { message: 'سطح آب چقدر است؟' }, 'fa'],
     ['Spanish', { message: '¿Cuál es el nivel del agua ahora?' }, 'es'],
     ['English', { message: 'What is the water level?' }, 'en'],
+    ['English in few words', { message: 'commits since Monday' }, 'en'],
+    ['Portuguese, though much of it could be English', { message: 'Mostre as vendas em março' }, 'pt'],
     ['English with a Chinese name', { message: 'What is the level at 盘石头水库 now?' }, 'en'],
   ])('is known: %s', (_, request, language) => {
     expect(languageOf({ message: 'x', ...request })).toBe(language);

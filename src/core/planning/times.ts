@@ -16,6 +16,8 @@ export interface SaidTime {
   readonly end?: Moment;
   /** The present: omitting an optional argument means the same. */
   readonly isNow?: true;
+  /** The time before it, where the words leave open which one is meant: of "since Monday" the last Monday. */
+  readonly last?: Pick<SaidTime, 'start' | 'end'>;
 }
 
 /** Times and durations of a text. */

@@ -3,6 +3,7 @@
  * Recognizers-Text reads days in three languages, chrono in the others.
  */
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
+import type { Tool } from '../../catalog/tool.js';
 import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
@@ -66,6 +67,14 @@ export async function readSaid(
   };
 }
 
+/** The times as a tool takes them: one that only reads looks back, so that "since Monday" is the last Monday, not the next one. */
+export function timesFor({ risk }: Pick<Tool, 'risk'>, said: Said): Said {
+  const open = said.times.find(({ last }) => last);
+  if (risk !== 'low' || !open) return said;
+  const times = said.times.map(({ last, ...time }) => ({ ...time, ...last }));
+  return { ...said, times, day: said.day === open.start.date ? open.last?.start.date : said.day };
+}
+
 /** Reads in the language of the request, since plans and results among the earlier messages have none. */
 async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
   const language = languageOf(request);
@@ -123,7 +132,9 @@ async function withRecognizers(
     DAY_OF_ANY_MONTH.test(valuesOf(one)[0]?.timex ?? '') &&
     recognizeNumber(one.text, culture).some(({ text }) => text === one.text);
   const find = (piece: string): ModelResult[] => {
-    const results = recognizeDateTime(piece, culture, undefined, now);
+    const results = recognizeDateTime(piece.replace(DAY_OF_MONTH, '日'), culture, undefined, now).map((one) =>
+      one.text.includes('日') ? { ...one, text: piece.slice(one.start, one.end + 1) } : one,
+    );
     const cut = results.flatMap(({ end }) => numberOfNextWord(piece, end + 1, isNumber) ?? []).at(0);
     return cut === undefined ? results : [...find(piece.slice(0, cut)), ...find(piece.slice(cut))];
   };
@@ -138,6 +149,9 @@ async function withRecognizers(
   const others = durationsIn(pieces, language).filter(({ text, months }) => months === 0 && !isNamed(text));
   return { times: withYears(times, today), day: today, durations: [...named, ...others] };
 }
+
+/** The library reads 3日 and 三号, but not 3号. */
+const DAY_OF_MONTH = /(?<=\d)号/gu;
 
 const DAY_OF_ANY_MONTH = /^XXXX-XX-\d{2}$/u;
 
@@ -226,6 +240,9 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const start = chosen && momentOf(startOf(chosen));
   if (!chosen || !start) return [];
   const timex = chosen.timex ?? '';
+  const [first] = values;
+  const last = first === chosen ? undefined : momentOf(startOf(first ?? {}));
+  if (chosen.Mod === 'since') return [{ text: one.text, start, ...(last ? { last: { start: last } } : {}) }];
   // "Until Friday" is one day.
   if (chosen.start === undefined && chosen.value === undefined)
     return [{ text: one.text, start: chosen.Mod === 'before-end' ? dayBefore(start) : start }];
@@ -234,9 +251,14 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const isNow = timex === 'PRESENT_REF';
   // "The end of September" is its last day, not its second half.
   if (isPeriod && chosen.Mod === 'end') return [{ text: one.text, start: dayBefore(end) }];
-  return [
-    { text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}), ...(isNow ? { isNow } : {}) },
-  ];
+  const window = { start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}) };
+  const hasBegun = timex.startsWith('(XXXX-WXX') && start.date !== undefined && start.date < today;
+  if (hasBegun && end) return [{ text: one.text, start: weekAfter(start), end: weekAfter(end), last: window }];
+  return [{ text: one.text, ...window, ...(isNow ? { isNow } : {}) }];
+}
+
+function weekAfter({ date, ...moment }: Moment): Moment {
+  return date === undefined ? moment : { date: dayAfter(date, 7), ...moment };
 }
 
 const WHOLE_MONTHS = /-01,.+-01,P\d+[MY]\)$/u;

@@ -14,7 +14,7 @@ import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, re
 import { type Settling, spansOf, type TakenWords, takesField } from './options.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
-import { readSaid } from './said.js';
+import { readSaid, timesFor } from './said.js';
 import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
 import { type Candidate, resultFields, type SourceContext, wordsOf } from './sources.js';
 import { describe, stepPrompt } from './step-prompt.js';
@@ -233,7 +233,7 @@ export async function decideSteps(
     const isOffered = takesField(tool, settling);
     const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
     const earlier = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
-    return stepPrompt(tool, { ask, serves, said, earlier, context: parts.context });
+    return stepPrompt(tool, { ask, serves, said: timesFor(tool, said), earlier, context: parts.context });
   }
 
   /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
@@ -259,7 +259,7 @@ export async function decideSteps(
       .filter(({ isIdentifier }) => isIdentifier);
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
     return {
-      said,
+      said: timesFor(tool, said),
       // Without a history, words that only the ask has are the model's own.
       texts: [...new Set([...(earlier.length > 0 ? [message] : []), ...entities, parts.message])],
       earlier,

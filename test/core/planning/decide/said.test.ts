@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readSaid } from '../../../../src/core/planning/decide/said.js';
+import type { Risk } from '../../../../src/core/catalog/risk.js';
+import { readSaid, timesFor } from '../../../../src/core/planning/decide/said.js';
 import { momentsIn } from '../../../../src/core/planning/times.js';
 
 /** A Monday. */
@@ -205,6 +206,29 @@ it.each([
   const { times, numbers } = await read(`${many}Book a table for four on Friday at 8 pm`);
   expect(times.at(-1)?.start).toEqual({ date: '2026-11-27', time: '20:00:00' });
   expect(numbers.map(({ value }) => value)).toContain(4);
+});
+
+it.each<[string, string, string[], string[]]>([
+  ['since a weekday', 'commits since Friday', ['2026-11-20'], ['2026-11-27']],
+  ['since a weekday, in Spanish', 'los pedidos desde el viernes', ['2026-11-20'], ['2026-11-27']],
+  ['since a weekday, in Chinese', '周五以来的降雨', ['2026-11-20'], ['2026-11-27']],
+  ['since a month', 'all sales since March', ['2026-03-01'], ['2027-03-01']],
+  ['a week that has begun', 'the rooms from Monday to Wednesday', ['2026-11-23 2026-11-25'], ['2026-11-30 2026-12-02']],
+  ['a weekday alone', 'a table on Friday', ['2026-11-27'], ['2026-11-27']],
+])('is behind today for a tool that only reads, where the words leave it open: %s', async (_, message, past, next) => {
+  const said = await readSaid({ message, today: '2026-11-24', timeZone: 'UTC' });
+  const days = (risk: Risk) => {
+    const { times, day } = timesFor({ risk }, said);
+    return [times.map(({ start, end }) => [start.date, end?.date].filter(Boolean).join(' ')), day] as const;
+  };
+  const dayOf = (windows: string[]) => (windows[0]?.includes(' ') ? undefined : windows[0]);
+  expect(days('low')).toEqual([past, dayOf(past)]);
+  expect(days('medium')).toEqual([next, dayOf(next)]);
+});
+
+it('a day of the month in digits is one, in Chinese', async () => {
+  const { times } = await readSaid({ message: '3号上午9点提醒我交房租', today: '2026-11-25' });
+  expect(times).toEqual([{ text: '3号上午9点', start: { date: '2026-12-03', time: '09:00:00' } }]);
 });
 
 it.each([
