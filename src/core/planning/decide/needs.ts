@@ -7,6 +7,7 @@ import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
 import { renderPath } from '../references.js';
+import { formOf } from '../times.js';
 import { spansOf } from './options.js';
 import {
   candidatesFor,
@@ -160,8 +161,12 @@ function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   return plain.format ?? plainSchema(plain.items, root).format;
 }
 
-/** Tools of low risk whose results have a value of that format, such as an email address. */
+/**
+ * Tools of low risk whose results have a value of that format, such as an email address. A day or time of one thing is seldom that
+ * of another: if nobody names it, the user is asked.
+ */
 function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
+  if (formOf({ format }) !== undefined) return [];
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
   return readers.flatMap((producer) => {
     const field = resultFields(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);

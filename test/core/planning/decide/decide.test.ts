@@ -839,6 +839,21 @@ describe('steps on the way', () => {
     expect(steps).toHaveLength(3);
   });
 
+  it.each([
+    ['come from a tool with a value of that format', 'email', { steps: [{ tool: 'find_person' }, { tool: 'invite' }] }],
+    ['but no day comes from another thing', 'date', { kind: 'clarification', missing: ['at'] }],
+  ])('%s', async (_, format, expected) => {
+    const message = 'Invite the boss of Ann, please';
+    const at = { type: 'string', format };
+    const person = { type: 'object', properties: { value: at } };
+    const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: person });
+    const { result } = await decide([find, toolOf('invite', { at })], message, {
+      tool: single(message, 'invite'),
+      arguments: { find_person: '"name": "the boss of Ann"}', invite: '"at": "${s1.value}"}' },
+    });
+    expect(result).toMatchObject(expected);
+  });
+
   it('come from a tool that may do what is asked for, sooner than from the first of the graph', async () => {
     const list = makeTool('list_notices', { outputSchema: returning('notice_id') });
     const draft = makeTool('draft_notice', { risk: 'medium', outputSchema: returning('notice_id') });
