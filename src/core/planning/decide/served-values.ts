@@ -7,6 +7,7 @@ import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
+import { ATOM } from '../numbers.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
 import { choiceOf, choicesFor, type Option, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
@@ -82,7 +83,10 @@ export async function findRepeated(
 
 /** The first two values of a list that became one value: "B101" and "B102" of "B101, B102 und B104". */
 async function findParts(whole: Scalar, writer: JsonWriter): Promise<Pick<Repeated, 'value' | 'next'> | undefined> {
-  const words = typeof whole === 'string' ? spansOf([whole]).filter((span) => span !== whole) : [];
+  const atoms = String(whole).match(ATOM) ?? [];
+  // A path is one value.
+  const isPart = (span: string) => span !== whole && !atoms.some((atom) => atom !== span && atom.includes(span));
+  const words = typeof whole === 'string' ? spansOf([whole]).filter(isPart) : [];
   if (words.length === 0) return undefined;
   const start = writer.mark();
   const [first] = await writer.rank([whole, ...words].map(choiceOf));

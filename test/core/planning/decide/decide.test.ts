@@ -262,6 +262,17 @@ describe('what is asked for', () => {
       expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bern' }]);
     });
 
+    it('does not take a path apart', async () => {
+      const message = 'Delete tmp/a.log and tmp/b.log';
+      const { steps } = await decide([toolOf('delete_file', { path: text }), note], message, {
+        tool: single(message, 'delete_file'),
+        asks: doubtful,
+        arguments: { delete_file: '"path": "tmp/a.log"}' },
+        sorts: () => ({ [sorted(['a.log', 'tmp'])]: 0.6, [sorted(['tmp/a.log', 'tmp/b.log'])]: 0.4 }),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ path: 'tmp/a.log' }, { path: 'tmp/b.log' }]);
+    });
+
     it('is filled with its own value before the others, which go with it', async () => {
       const message = 'Set Oslo to 21 and Rome to 16';
       const set = toolOf('set_heating', { place: text, degrees: { type: 'integer' } });
