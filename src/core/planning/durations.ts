@@ -38,9 +38,8 @@ export function namesOf(unit: Unit, language: string): readonly string[] {
   const key = `${unit} ${language}`;
   const known = named.get(key);
   if (known) return known;
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
-  const name = (count: number) => format.format(count).replace(/[^\p{L}\p{M}]/gu, '');
-  const names = [...new Set(COUNTS.map((count) => name(count).toLowerCase()))];
+  const nameOf = naming(unit, language, 'long');
+  const names = [...new Set(COUNTS.map((count) => nameOf(count).toLowerCase()))];
   const all = unit === 'millisecond' ? [...names, 'ms'] : names;
   keepLatest(named, [key, all], MAX_NAMED);
   return all;
@@ -48,6 +47,12 @@ export function namesOf(unit: Unit, language: string): readonly string[] {
 
 /** Of the units in some 100 languages. */
 const MAX_NAMED = 800;
+
+/** The name of a unit with a count: `Stunden`, or in short `Std`, without its point. */
+function naming(unit: Unit, language: string, unitDisplay: 'long' | 'short'): (count: number) => string {
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay });
+  return (count) => format.format(count).replace(/[^\p{L}\p{M}]/gu, '');
+}
 
 /**
  * Finds durations in digits: "45 min", "2 Std.", "90s". For languages whose durations no library reads, and for "came in 25 min
@@ -74,18 +79,20 @@ function lengthOf(count: string, unit: Unit): Pick<SaidDuration, 'seconds' | 'mo
 /** The symbols of ISO 80000-3, which all languages share. */
 const SYMBOLS: Readonly<Partial<Record<Unit, string>>> = { second: 's', minute: 'min', hour: 'h' };
 
+const counted = new Map<string, RegExp>();
+
 function countedUnit(unit: Unit, language: string): RegExp {
-  const names = [...namesOf(unit, language), ...(unit in SECONDS ? [shortOf(unit, language)] : [])];
-  const either = [...new Set([...names, SYMBOLS[unit] ?? ''])]
-    .filter(Boolean)
+  const key = `${unit} ${language}`;
+  const pattern = counted.get(key) ?? createCounted(unit, language);
+  keepLatest(counted, [key, pattern], MAX_NAMED);
+  return pattern;
+}
+
+function createCounted(unit: Unit, language: string): RegExp {
+  const short = unit in SECONDS ? [naming(unit, language, 'short')(2)] : [];
+  const either = [...new Set([...namesOf(unit, language), ...short, ...[SYMBOLS[unit] ?? []].flat()])]
     .toSorted((one, other) => other.length - one.length)
     .join('|');
   const count = String.raw`(?<![\p{Script=Latin}\d.,])(\d+(?:[.,]\d+)?)`;
   return new RegExp(`${count}[-\\s]?(?:${either})(?![\\p{Script=Latin}\\p{Script=Cyrillic}\\d])`, 'giu');
-}
-
-/** The short name of a unit without its point: `Std` of "Std.". */
-function shortOf(unit: Unit, language: string): string {
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
-  return format.format(2).replace(/[^\p{L}\p{M}]/gu, '');
 }

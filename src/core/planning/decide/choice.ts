@@ -46,14 +46,17 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   const beginnings = canCompose ? [QUOTE, ...options] : options;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();
-  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
+  const wanted = { schema: place.schema, options };
+  const own = canCompose ? await writeOwnWords(wanted, writing) : undefined;
   const best = own ? undefined : await chooseMeant(place, options, writing);
   const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
-  const longer = copied && (await writeOn(wordsOf(copied), { schema: place.schema, options }, writing));
+  const longer = copied && (await writeOn(wordsOf(copied), wanted, writing));
   const composed = own ?? longer;
-  if (!composed && best) return write(place, best.chosen.candidate, best.probability, writing);
-  if (!composed) writing.writer.force(NULL.text);
-  if (!composed) return undefined;
+  if (!composed) {
+    if (best) return write(place, best.chosen.candidate, best.probability, writing);
+    writing.writer.force(NULL.text);
+    return undefined;
+  }
   if (isShown(composed.text, place.schema, writing))
     writing.examples.push(await readExample({ name: place.name, text: composed.text, mark }, writing.open));
   if (longer) writing.optional?.decisions.pop();

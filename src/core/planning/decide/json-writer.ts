@@ -141,10 +141,16 @@ export const MAX_TOKENS = 120;
 const LIKELY = 50;
 
 /** A text that the model wrote freely. */
-export interface FreeText {
+interface FreeText {
   readonly text: string;
   readonly probability: number;
   readonly from: 'composed' | 'request';
+}
+
+/** What the text is for, and what could stand there instead. */
+interface Wanted {
+  readonly schema: JsonSchema;
+  readonly options: readonly Choice[];
 }
 
 interface FreeWriting {
@@ -159,11 +165,8 @@ interface FreeWriting {
  *
  * @returns the text, which is then written; or undefined, with nothing written, if the model means one of the options
  */
-export async function writeOwnWords(
-  schema: JsonSchema,
-  options: readonly Choice[],
-  writing: FreeWriting,
-): Promise<FreeText | undefined> {
+export async function writeOwnWords(wanted: Wanted, writing: FreeWriting): Promise<FreeText | undefined> {
+  const { options } = wanted;
   const { writer } = writing;
   // A part of a character counts as a copy: the model writes 深 for 淇, which the vocabulary lacks, if it is free to.
   const isCopy = (token: string) => {
@@ -178,7 +181,7 @@ export async function writeOwnWords(
   const [next] = likely;
   const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
   if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
-  return writeFrom('', { schema, options }, writing);
+  return writeFrom('', wanted, writing);
 }
 
 /** Below this probability of an end behind the words of the request, the model goes on in its own. */
@@ -190,14 +193,10 @@ const ENDS = 0.5;
  *
  * @returns the whole text, which is then written; or undefined, with nothing written
  */
-export async function writeOn(
-  said: string,
-  { schema, options }: { schema: JsonSchema; options: readonly Choice[] },
-  writing: FreeWriting,
-): Promise<FreeText | undefined> {
+export async function writeOn(said: string, wanted: Wanted, writing: FreeWriting): Promise<FreeText | undefined> {
   const likely = await writing.writer.likeliest(LIKELY, JSON.stringify(said).slice(0, -1));
   const ends = likely.filter(({ text }) => text.startsWith('"')).reduce((sum, { probability }) => sum + probability, 0);
-  return ends >= ENDS ? undefined : writeFrom(said, { schema, options }, writing);
+  return ends >= ENDS ? undefined : writeFrom(said, wanted, writing);
 }
 
 /**
@@ -206,7 +205,7 @@ export async function writeOn(
  */
 async function writeFrom(
   beginning: string,
-  { schema, options }: { schema: JsonSchema; options: readonly Choice[] },
+  { schema, options }: Wanted,
   { writer, context, taken }: FreeWriting,
 ): Promise<FreeText | undefined> {
   const mark = writer.mark();

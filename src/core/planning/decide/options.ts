@@ -39,7 +39,7 @@ export interface Option extends Choice {
 
 /** All choices for a place: fields of earlier results that fit, and the candidates of the sources. */
 export function choicesFor(place: PlainPlace, writing: ChoiceContext): Option[] {
-  const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
+  const known = available(place, writing).map(optionOf);
   const isReferred = place.required || writing.context.handles.has(place.name);
   return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
 }
@@ -53,7 +53,7 @@ export function referencesFor(wanted: JsonSchema, { context, taken }: ChoiceCont
     // The model must name the field of a result without a schema: `${s1.` and on.
     return schema === undefined
       ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
-      : { ...choiceOf(reference), candidate };
+      : optionOf(candidate);
   });
 }
 
@@ -84,6 +84,10 @@ export function canTake(place: Place, words: readonly string[], context: ChoiceC
   if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
   const taking = choicesFor({ ...place, schema }, context).map(({ candidate }) => candidate);
   return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
+}
+
+export function optionOf(candidate: Candidate): Option {
+  return { ...choiceOf(candidate.value), candidate };
 }
 
 /** A string stays open: the trie counts all tokens that can end it. */

@@ -8,8 +8,9 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { ATOM } from '../numbers.js';
+import { choose } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
-import { choiceOf, choicesFor, type Option, spansOf, type TakenWords } from './options.js';
+import { choiceOf, choicesFor, type Option, optionOf, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
 
@@ -83,22 +84,23 @@ export async function findRepeated(
 
 /** The first two values of a list that became one value: "B101" and "B102" of "B101, B102 und B104". */
 async function findParts(whole: Scalar, writer: JsonWriter): Promise<Pick<Repeated, 'value' | 'next'> | undefined> {
-  const atoms = String(whole).match(ATOM) ?? [];
+  if (typeof whole === 'number') return undefined;
+  const atoms = whole.match(ATOM) ?? [];
   // A path is one value.
   const isPart = (span: string) => span !== whole && !atoms.some((atom) => atom !== span && atom.includes(span));
-  const words = typeof whole === 'string' ? spansOf([whole]).filter(isPart) : [];
-  if (words.length === 0) return undefined;
+  const parts = spansOf([whole]).filter(isPart);
+  if (parts.length === 0) return undefined;
   const start = writer.mark();
-  const [first] = await writer.rank([whole, ...words].map(choiceOf));
-  const value = words.find((one) => choiceOf(one).text === first?.name);
-  const others = words.filter((one) => value !== undefined && !one.includes(value) && !value.includes(one));
-  const next = value && (await nextOf([value], others.map(partOf), writer));
+  const value = await chosenOf([whole, ...parts], writer);
+  if (value === undefined || value === whole) return undefined;
+  const others = parts.filter((one) => !one.includes(value) && !value.includes(one));
+  const next = await nextOf(
+    [value],
+    others.map((one) => optionOf({ value: one, from: 'request' })),
+    writer,
+  );
   writer.back(start);
-  return value && next ? { value, next } : undefined;
-}
-
-function partOf(value: string): Option {
-  return { ...choiceOf(value), candidate: { value, from: 'request' } };
+  return next && { value, next };
 }
 
 async function nextOf(
@@ -109,8 +111,7 @@ async function nextOf(
   writer.force(called.map((value) => JSON.stringify(value)).join(NEXT.text));
   if ((await probabilityOfNext(writer)) < FURTHER) return undefined;
   writer.force(NEXT.text);
-  const [best] = await writer.rank(others);
-  return others.find(({ text }) => text === best?.name)?.candidate;
+  return (await choose(others, { writer }))?.chosen.candidate;
 }
 
 function isTaken(next: Candidate, taken: TakenWords): boolean {
@@ -151,9 +152,10 @@ export async function withServedItems(
       writer.force(JSON.stringify(list[0]));
       while (wanted.size < list.length && (await probabilityOfNext(writer)) >= WANTED) {
         writer.force(NEXT.text);
-        const rest = list.filter((item) => !wanted.has(item));
-        const [best] = await writer.rank(rest.map(choiceOf));
-        const next = rest.find((item) => choiceOf(item).text === best?.name);
+        const next = await chosenOf(
+          list.filter((item) => !wanted.has(item)),
+          writer,
+        );
         // Items too long to choose among stay as they are.
         if (next === undefined) return list;
         wanted.add(next);
@@ -173,6 +175,12 @@ function sortValues<T>(
 ): Promise<T> {
   const values = { call: `${tool.name}(${name})`, context, message };
   return read('sort-values', values, OPENING, (open) => use(createJsonWriter(open)));
+}
+
+/** The likeliest of the values; undefined if they are too long to choose among. */
+async function chosenOf<T extends Scalar>(values: readonly T[], writer: JsonWriter): Promise<T | undefined> {
+  const choices = values.map((value) => ({ ...choiceOf(value), value }));
+  return (await choose(choices, { writer }))?.chosen.value;
 }
 
 function probabilityOfNext(writer: JsonWriter): Promise<number> {

@@ -123,7 +123,8 @@ it.each([
 ])('words of the request are chosen, not written, where %s', async (_, own, expected) => {
   const writer = createJsonWriter(async () => byteReader(`"value": "${own}"}`));
   writer.force('"value": ');
-  const found = await writeOwnWords({ type: 'string' }, [{ text: '"淇河', ends: 'string' }], {
+  const wanted = { schema: { type: 'string' }, options: [{ text: '"淇河', ends: 'string' }] } as const;
+  const found = await writeOwnWords(wanted, {
     writer,
     context: { texts: ['淇河'] },
     taken: new Map(),
