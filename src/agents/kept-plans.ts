@@ -93,7 +93,7 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
       const { name, plan, replaces } = parseInput(keepPlanSchema, input);
       const { tools, byName } = createScope(catalog())({ user });
       const hidden = new Set(policy ? hiddenTools(policy(), tools, { user, roles: [...roles] }) : []);
-      checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
+      await checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
       const before = await store.get(user, name);
       const others = before ? [] : await store.summaries(user);
       if (others.length >= MAX_PLANS)
@@ -154,7 +154,7 @@ function parseKept({ name, content, updatedAt }: DocumentRecord): KeptPlan {
 }
 
 /** @throws WinnowError `invalid_request` */
-function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
+async function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): Promise<void> {
   const bytes = Buffer.byteLength(JSON.stringify(plan));
   if (bytes > MAX_BYTES) throw unusable([`plan: it has ${bytes} bytes, and ${MAX_BYTES} are kept at most`]);
   orderSteps(plan);
@@ -170,7 +170,7 @@ function checkKept(plan: ParsedPlan, tools: ReadonlyMap<string, Tool>): void {
   }
   const named = new Set(plan.steps.map(({ tool }) => tool));
   const used = new Map([...tools].filter(([name]) => named.has(name)));
-  const checked = checkPlan(plan.steps, used, { inputs: plan.inputs && Object.keys(plan.inputs) });
+  const checked = await checkPlan(plan.steps, used, { inputs: plan.inputs && Object.keys(plan.inputs) });
   const issues = [...(checked.ok ? [] : checked.issues), ...secretsOf(plan, used)];
   if (issues.length > 0) throw unusable(issues);
 }

@@ -68,10 +68,21 @@ function withSteps(node: JsonSchema): JsonSchema {
   const { properties, patternProperties, required = [], enum: values = node.const } = node;
   const listed = values === undefined ? 0 : weightOf(values);
   const steps: Steps = {
-    own: listed + Object.keys(objectOf(properties)).length + listOf(required).length + demandNodes(node),
+    own:
+      listed + Object.keys(objectOf(properties)).length + listOf(required).length + demandNodes(node) + formSteps(node),
     each: 1 + Object.keys(objectOf(patternProperties)).length,
   };
   return { ...mapChildren(node, ({ value }) => (isObject(value) ? withSteps(value) : value)), [STEPS]: steps };
+}
+
+/** Steps of an alternative that fails: ajv makes an error of it. */
+const STEPS_PER_FORM = 4;
+const FEW_FORMS = 8;
+
+/** A few alternatives are how most schemas say "or null". */
+function formSteps({ anyOf, oneOf }: JsonSchema): number {
+  const forms = [anyOf, oneOf].flatMap((listed) => (Array.isArray(listed) ? listed : [])).length;
+  return forms > FEW_FORMS ? forms * STEPS_PER_FORM : 0;
 }
 
 function spend(work: StepBudget, steps: number): true {

@@ -12,7 +12,7 @@ export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly s
 interface StructuredRequest<T> {
   model: Model;
   request: CompletionRequest;
-  parse: (completion: Completion) => Parsed<T>;
+  parse: (completion: Completion) => Parsed<T> | Promise<Parsed<T>>;
   repair: NamedPrompt<'repair'>;
   usage: Usage;
   /** Called when a repair begins, with the issues. */
@@ -33,7 +33,7 @@ export async function completeStructured<T>(asked: StructuredRequest<T>): Promis
 async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {
   const completion = await countFailed(model.complete(request), usage);
   addUsage(usage, completion.usage);
-  return { completion, parsed: parse(completion) };
+  return { completion, parsed: await parse(completion) };
 }
 
 /**

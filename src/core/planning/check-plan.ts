@@ -8,6 +8,7 @@ import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/sche
 import { shownTexts } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
+import { runInSlices } from '../in-slices.js';
 import { oncePer } from '../kept.js';
 import type { SourceName, Step } from '../result.js';
 import { splitIdentifier } from '../search/words.js';
@@ -47,11 +48,20 @@ interface CheckOptions {
   inputs?: readonly string[] | undefined;
 }
 
+/** In slices, a step at a time: the check of a large schema takes a quarter of a second to compile, and a tenth to run. */
 export function checkPlan(
   draft: readonly DraftStep[],
   tools: ReadonlyMap<string, Tool>,
-  { defaults = false, inputs }: CheckOptions = {},
-): CheckedPlan {
+  options: CheckOptions = {},
+): Promise<CheckedPlan> {
+  return runInSlices(checkSteps(draft, tools, options));
+}
+
+function* checkSteps(
+  draft: readonly DraftStep[],
+  tools: ReadonlyMap<string, Tool>,
+  { defaults = false, inputs }: CheckOptions,
+): Generator<void, CheckedPlan, void> {
   const tooMany = findTooManyReferences(draft);
   if (tooMany !== undefined) return { ok: false, issues: [tooMany] };
   const issues = createIssues();
@@ -70,6 +80,7 @@ export function checkPlan(
       if (issues.lines().length === 0) whole.push(finish(settled, tool));
     } else issues.add(() => `${step.id}.tool: "${showName(step.tool)}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, step.each === undefined ? tool : tool && listOf(tool));
+    yield;
   }
   const found = issues.lines();
   return found.length > 0 ? { ok: false, issues: found } : { ok: true, steps: orderEffects(whole, tools) };

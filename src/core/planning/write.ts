@@ -119,17 +119,17 @@ interface ReadContext {
 }
 
 /** Exported for tests: turns a model's answer into a checked plan, a question, a missing tool, or the issues to repair. */
-export function readPlan(
+export async function readPlan(
   { text, finish }: Pick<Completion, 'text' | 'finish'>,
   { tools, message, defaults = false }: ReadContext,
-): Parsed<Written> {
+): Promise<Parsed<Written>> {
   const json = readJson(text, (value) => written.safeParse(value).success);
   if (!json.ok) return finish === 'stop' ? json : { ok: false, issues: ['the answer was cut: write fewer steps'] };
   const shaped = parse(written, json.value, { root: 'answer' });
   if (!shaped.ok) return shaped;
   if (shaped.value.kind === 'clarification') return { ok: true, value: { ...shaped.value, unserved: [] } };
   if (shaped.value.kind !== 'plan') return { ok: true, value: shaped.value };
-  const checked = checkPlan(shaped.value.steps, tools, { defaults });
+  const checked = await checkPlan(shaped.value.steps, tools, { defaults });
   if (!checked.ok) return checked;
   const { steps } = checked;
   return { ok: true, value: { kind: 'plan', goal: message, steps, levels: levelsOf(steps), unserved: [] } };

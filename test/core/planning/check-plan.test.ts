@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
 import { createTool } from '../../support/create-tool.js';
+import { watchWork } from '../../support/watch-work.js';
 
 const STATION = {
   type: 'object',
@@ -92,14 +93,14 @@ const call =
 const [read, compare, put] = [call('read_level'), call('compare'), call('put')];
 const say = (text: string, id?: string) => call('say')({ text }, id);
 const find = call('find_station')({ name: '盘石头水库' }, 's1');
-const issuesOf = (...steps: DraftStep[]): string[] => {
-  const checked = checkPlan(steps, TOOLS);
+const issuesOf = async (...steps: DraftStep[]): Promise<string[]> => {
+  const checked = await checkPlan(steps, TOOLS);
   return checked.ok ? [] : checked.issues;
 };
 
 describe('a plan that is right', () => {
-  it('comes back with what each step depends on, from its references', () => {
-    const checked = checkPlan([find, read({ stcd: '${s1.stcd}' })], TOOLS);
+  it('comes back with what each step depends on, from its references', async () => {
+    const checked = await checkPlan([find, read({ stcd: '${s1.stcd}' })], TOOLS);
     expect(checked).toEqual({
       ok: true,
       steps: [
@@ -109,19 +110,19 @@ describe('a plan that is right', () => {
     });
   });
 
-  it('keeps the order that the model added, after sorting, without doubles', () => {
+  it('keeps the order that the model added, after sorting, without doubles', async () => {
     const last = { ...read({ stcd: '${s2.stcd}' }, 's3'), dependsOn: ['s2', 's1', 's1'] };
-    const checked = checkPlan([find, { ...find, id: 's2' }, last], TOOLS);
+    const checked = await checkPlan([find, { ...find, id: 's2' }, last], TOOLS);
     expect(checked).toMatchObject({ ok: true, steps: [{}, {}, { dependsOn: ['s1', 's2'] }] });
   });
 
-  it('has the purpose that the model gave, else the title of the tool', () => {
+  it('has the purpose that the model gave, else the title of the tool', async () => {
     const titled = createTool('do', {}, undefined, { title: 'Do it' });
     const steps = [
       { id: 's1', tool: 'do', arguments: {} },
       { id: 's2', tool: 'do', arguments: {}, purpose: 'again' },
     ];
-    const checked = checkPlan(steps, new Map([['do', titled]]));
+    const checked = await checkPlan(steps, new Map([['do', titled]]));
     expect(checked).toMatchObject({ steps: [{ purpose: 'Do it' }, { purpose: 'again' }] });
   });
 
@@ -143,17 +144,17 @@ describe('a plan that is right', () => {
     ['a reference to an object of which more is asked than a type', put({ place: '${s1.nearby[0]}' })],
     ['a reference for an argument of which the name is no word', put({ 'filter[day]': '${s1.stcd}' })],
     ['references in one of several forms', call('mark')({ place: { stcd: '${s1.level}', km: '${s1.level}' } })],
-  ])('may hold %s', (_, step) => {
-    expect(issuesOf(find, step)).toEqual([]);
+  ])('may hold %s', async (_, step) => {
+    expect(await issuesOf(find, step)).toEqual([]);
   });
 
-  it('may refer to anything of a tool that does not tell what it returns', () => {
+  it('may refer to anything of a tool that does not tell what it returns', async () => {
     const first = say('x', 's1');
-    expect(issuesOf(first, read({ stcd: '${s1.whatever[3].it.is}' }))).toEqual([]);
+    expect(await issuesOf(first, read({ stcd: '${s1.whatever[3].it.is}' }))).toEqual([]);
   });
 
-  it('may hold shell variables and prices, which only look like references', () => {
-    expect(issuesOf(say('${HOME} costs $5 {s1.a}', 's1'))).toEqual([]);
+  it('may hold shell variables and prices, which only look like references', async () => {
+    expect(await issuesOf(say('${HOME} costs $5 {s1.a}', 's1'))).toEqual([]);
   });
 });
 
@@ -224,29 +225,29 @@ describe('a plan that is wrong', () => {
       ],
       's1.dependsOn: "s2" is not an earlier step',
     ],
-  ])('is told of %s', (_, steps, issue) => {
-    expect(issuesOf(...steps)).toEqual([issue]);
+  ])('is told of %s', async (_, steps, issue) => {
+    expect(await issuesOf(...steps)).toEqual([issue]);
   });
 
-  it('lets a place of a template pass, as the user may have written it', () => {
-    expect(issuesOf(find, say('{{customer.name}}'))).toEqual([]);
+  it('lets a place of a template pass, as the user may have written it', async () => {
+    expect(await issuesOf(find, say('{{customer.name}}'))).toEqual([]);
   });
 
   it.each<[string, DraftStep]>([
     ['a value', { ...find, arguments: { name: 'a', code: 'b' } }],
     ['a reference', { id: 's2', tool: 'find_station', arguments: { name: 'a', code: '${s1.stcd}' } }],
-  ])('is told of an argument that the tool does not have, also where it holds %s', (_, step) => {
-    const issues = issuesOf(find, { ...step, id: 's2' });
+  ])('is told of an argument that the tool does not have, also where it holds %s', async (_, step) => {
+    const issues = await issuesOf(find, { ...step, id: 's2' });
     expect(issues).toEqual([expect.stringContaining('unknown argument "code"; known: name')]);
   });
 
-  it('is told of one also where the schema says nothing of further arguments', () => {
-    const issues = issuesOf(call('say')({ text: 'x', tone: 'warm' }, 's1'));
+  it('is told of one also where the schema says nothing of further arguments', async () => {
+    const issues = await issuesOf(call('say')({ text: 'x', tone: 'warm' }, 's1'));
     expect(issues).toEqual(['s1.arguments: unknown argument "tone"; known: text, to']);
   });
 
-  it('is told of all problems at once, each with its place', () => {
-    const issues = issuesOf(
+  it('is told of all problems at once, each with its place', async () => {
+    const issues = await issuesOf(
       { id: 's1', tool: 'nothing', arguments: {} },
       { id: 's2', tool: 'find_station', arguments: { name: 5 }, dependsOn: ['s3'] },
       read({ stcd: '${s9.a}', hours: 999, kind: 'wind' }, 's3'),
@@ -268,31 +269,31 @@ describe('ids', () => {
     ['in words', ['find', 'read'], '12345678', 2],
     ['exchanged', ['s2', 's1'], '${s2.stcd}', 2],
     ['given twice', ['s1', 's1'], '${s1.stcd}', 1],
-  ])('that are %s are told with what they must be', (_, [first = '', second = ''], stcd, count) => {
-    const issues = issuesOf({ ...find, id: first }, read({ stcd }, second));
+  ])('that are %s are told with what they must be', async (_, [first = '', second = ''], stcd, count) => {
+    const issues = await issuesOf({ ...find, id: first }, read({ stcd }, second));
     expect(issues).toHaveLength(count);
     expect(issues.at(-1)).toBe(`${second}.id: must be "s2", since steps are numbered from s1 on`);
   });
 });
 
 describe('nulls', () => {
-  it('are how servers with strict schemas leave something out', () => {
-    const checked = checkPlan([read({ stcd: '12345678', hours: null, day: null }, 's1')], TOOLS);
+  it('are how servers with strict schemas leave something out', async () => {
+    const checked = await checkPlan([read({ stcd: '12345678', hours: null, day: null }, 's1')], TOOLS);
     expect(checked).toMatchObject({ ok: true, steps: [{ arguments: { stcd: '12345678' } }] });
     expect(checked.ok && Object.keys(checked.steps[0]?.arguments ?? {})).toEqual(['stcd']);
   });
 
-  it('stay where the tool takes them', () => {
-    const checked = checkPlan([{ id: 's1', tool: 'say', arguments: { text: 'x', to: null } }], TOOLS);
+  it('stay where the tool takes them', async () => {
+    const checked = await checkPlan([{ id: 's1', tool: 'say', arguments: { text: 'x', to: null } }], TOOLS);
     expect(checked).toMatchObject({ ok: true, steps: [{ arguments: { text: 'x', to: null } }] });
   });
 
-  it('are taken out inside objects too', () => {
+  it('are taken out inside objects too', async () => {
     const values = { codes: ['abc', 'def'], window: { from: '2026-11-22', to: null } };
-    expect(issuesOf(compare(values, 's1'))).toEqual([]);
+    expect(await issuesOf(compare(values, 's1'))).toEqual([]);
   });
 
-  it('are taken out of objects in lists, and stay as elements and in what is open', () => {
+  it('are taken out of objects in lists, and stay as elements and in what is open', async () => {
     const stop = { type: 'object', properties: { at: { type: 'number' }, note: { type: 'string' } } };
     const route = createTool('route', {
       properties: {
@@ -303,7 +304,7 @@ describe('nulls', () => {
       $defs: { stop },
     });
     const values = { stops: [{ at: 1, note: null }, null], more: { a: null }, back: { at: 2, note: null } };
-    const checked = checkPlan([{ id: 's1', tool: 'route', arguments: values }], new Map([['route', route]]));
+    const checked = await checkPlan([{ id: 's1', tool: 'route', arguments: values }], new Map([['route', route]]));
     expect(checked).toMatchObject({ ok: true });
     expect(checked.ok && checked.steps[0]?.arguments).toEqual({
       stops: [{ at: 1 }, null],
@@ -312,8 +313,8 @@ describe('nulls', () => {
     });
   });
 
-  it('do not stand for a required argument', () => {
-    expect(issuesOf({ ...find, arguments: { name: null } })).toEqual(['s1.arguments.name: is required']);
+  it('do not stand for a required argument', async () => {
+    expect(await issuesOf({ ...find, arguments: { name: null } })).toEqual(['s1.arguments.name: is required']);
   });
 });
 
@@ -328,48 +329,60 @@ describe('defaults', () => {
     },
     required: ['text', 'limit'],
   });
-  const checked = (values: Record<string, unknown>, tool = search, defaults = true) => {
-    const plan = checkPlan([{ id: 's1', tool: tool.name, arguments: values }], new Map([[tool.name, tool]]), {
+  const checked = async (values: Record<string, unknown>, tool = search, defaults = true) => {
+    const plan = await checkPlan([{ id: 's1', tool: tool.name, arguments: values }], new Map([[tool.name, tool]]), {
       defaults,
     });
     return plan.ok ? plan.steps[0]?.arguments : plan.issues;
   };
 
-  it('of what was left out are written down where asked for, null as little as before', () => {
-    expect(checked({ text: 'x', limit: 3 })).toEqual({ text: 'x', limit: 3, page: 1 });
-    expect(checked({ text: 'x', limit: 3, where: {} })).toMatchObject({ where: { days: 7 } });
-    expect(checked({ text: 'x', limit: 3 }, search, false)).toEqual({ text: 'x', limit: 3 });
+  it('of what was left out are written down where asked for, null as little as before', async () => {
+    expect(await checked({ text: 'x', limit: 3 })).toEqual({ text: 'x', limit: 3, page: 1 });
+    expect(await checked({ text: 'x', limit: 3, where: {} })).toMatchObject({ where: { days: 7 } });
+    expect(await checked({ text: 'x', limit: 3 }, search, false)).toEqual({ text: 'x', limit: 3 });
   });
 
-  it('are told as the source of what they fill in, and of nothing else', () => {
+  it('are told as the source of what they fill in, and of nothing else', async () => {
     const step = { id: 's1', tool: 'search', arguments: { text: 'x', limit: 10 } };
     const draft = { ...step, from: { text: 'request', limit: 'request' } as const };
-    expect(checkPlan([draft], new Map([['search', search]]), { defaults: true })).toMatchObject({
+    expect(await checkPlan([draft], new Map([['search', search]]), { defaults: true })).toMatchObject({
       steps: [{ from: { text: 'request', limit: 'request', page: 'default' } }],
     });
   });
 
-  it('that the schema itself does not allow leave the step as it was written', () => {
+  it('that the schema itself does not allow leave the step as it was written', async () => {
     const odd = createTool('odd', {
       properties: { text: { type: 'string' }, page: { type: 'integer', default: 'one' } },
     });
-    expect(checked({ text: 'x' }, odd)).toEqual({ text: 'x' });
+    expect(await checked({ text: 'x' }, odd)).toEqual({ text: 'x' });
   });
 
-  it('stand in for an argument that the model had to write, as they do when the tool runs', () => {
-    expect(checked({ text: 'x' })).toMatchObject({ limit: 10 });
-    expect(checked({ text: 'x' }, search, false)).toEqual([expect.stringContaining('limit')]);
-    expect(checked({ limit: 3 })).toEqual([expect.stringContaining('text')]);
+  it('stand in for an argument that the model had to write, as they do when the tool runs', async () => {
+    expect(await checked({ text: 'x' })).toMatchObject({ limit: 10 });
+    expect(await checked({ text: 'x' }, search, false)).toEqual([expect.stringContaining('limit')]);
+    expect(await checked({ limit: 3 })).toEqual([expect.stringContaining('text')]);
   });
 });
 
 describe('a plan of very many references', () => {
-  it('is refused with their number, not with a problem for each', () => {
+  it('is refused with their number, not with a problem for each', async () => {
     const step = { id: 's1', tool: 'find_station', arguments: { name: '${s1.a}'.repeat(10_001) } };
-    expect(checkPlan([step], TOOLS)).toEqual({
+    expect(await checkPlan([step], TOOLS)).toEqual({
       ok: false,
       issues: ['steps: 10001 references, more than 10000; make several plans'],
     });
+  });
+});
+
+describe('a long plan', () => {
+  it('gives others a turn after the step of each large tool', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`p${place}`, { minLength: 1 }]));
+    const tools = Array.from({ length: 20 }, (_, place) => createTool(`large_${place}`, { properties }));
+    const steps = tools.map(({ name }, place) => ({ id: `s${place + 1}`, tool: name, arguments: {} }));
+    const checking = () => checkPlan(steps, new Map(tools.map((tool) => [tool.name, tool])));
+    const { result, turns } = await watchWork(checking);
+    expect(result.ok).toBe(true);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 });
 
@@ -383,16 +396,16 @@ describe('the problems of a hostile plan', () => {
     ['broken references', { arguments: { [LONG]: many(100, () => '${s1 x}') } }],
     ['references to no step', { arguments: { name: many(100, () => `\${s7.${LONG}}`) } }],
     ['order after no step', { dependsOn: many(100, (place) => `s7${place}`) }],
-  ])('are as many and as long as are read: %s', (_, more) => {
-    const checked = checkPlan([{ id: 's1', tool: 'find_station', arguments: {}, ...more }], TOOLS);
+  ])('are as many and as long as are read: %s', async (_, more) => {
+    const checked = await checkPlan([{ id: 's1', tool: 'find_station', arguments: {}, ...more }], TOOLS);
     const issues = checked.ok ? [] : checked.issues;
     expect(issues).toHaveLength(21);
     expect(issues.at(-1)).toMatch(/^and more: \d+ are not shown/u);
     expect(Math.max(...issues.map(({ length }) => length))).toBeLessThan(510);
   });
 
-  it('are looked for until there are as many as are shown', () => {
-    const readsFor = (length: number) => {
+  it('are looked for until there are as many as are shown', async () => {
+    const readsFor = async (length: number) => {
       let reads = 0;
       const tool = {
         ...createTool('read_level', {}),
@@ -402,13 +415,13 @@ describe('the problems of a hostile plan', () => {
         },
       };
       const steps = many(length, (place) => ({ id: `s${place + 1}`, tool: 'read_level', arguments: {} }));
-      expect(checkPlan(steps, new Map([['read_level', tool]])).ok).toBe(false);
+      expect(await checkPlan(steps, new Map([['read_level', tool]]))).toMatchObject({ ok: false });
       return reads;
     };
-    expect(readsFor(500)).toBe(readsFor(20));
+    expect(await readsFor(500)).toBe(await readsFor(20));
   });
 
-  it('need the names of earlier tools once', () => {
+  it('need the names of earlier tools once', async () => {
     let reads = 0;
     const found = createTool('find_station', {});
     const tool = {
@@ -421,7 +434,7 @@ describe('the problems of a hostile plan', () => {
     const steps = many(20, (place) => ({
       ...{ id: `s${place + 1}`, tool: 'find_station', arguments: { a: many(50, () => '{{other.a}}') } },
     }));
-    expect(checkPlan(steps, new Map([['find_station', tool]]))).toMatchObject({ ok: true });
+    expect(await checkPlan(steps, new Map([['find_station', tool]]))).toMatchObject({ ok: true });
     expect(reads).toBeLessThan(100);
   });
 });

@@ -221,8 +221,8 @@ const PLAN = {
 };
 
 describe('what a model wrote as a plan', () => {
-  it('becomes a plan with the request as its goal, its dependencies and its levels', () => {
-    expect(parseJson(PLAN)).toEqual({
+  it('becomes a plan with the request as its goal, its dependencies and its levels', async () => {
+    expect(await parseJson(PLAN)).toEqual({
       ok: true,
       value: {
         kind: 'plan',
@@ -237,18 +237,21 @@ describe('what a model wrote as a plan', () => {
     });
   });
 
-  it('may hold nulls for all that may be left out, or nothing', () => {
+  it('may hold nulls for all that may be left out, or nothing', async () => {
     const stop = createTool('stop', { additionalProperties: false });
     const steps = [
       { id: 's1', tool: 'stop', arguments: null, dependsOn: null },
       { id: 's2', tool: 'stop' },
     ];
     const plan = JSON.stringify({ kind: 'plan', steps, question: null, missing: null });
-    const written = readPlan({ text: plan, finish: 'stop' }, { tools: new Map([['stop', stop]]), message: 'stop' });
+    const written = await readPlan(
+      { text: plan, finish: 'stop' },
+      { tools: new Map([['stop', stop]]), message: 'stop' },
+    );
     const step = { tool: 'stop', arguments: {}, purpose: '', dependsOn: [] };
     expect(written).toMatchObject({ ok: true, value: { kind: 'plan', steps: [step, step] } });
     const question = { kind: 'clarification', question: 'which?', missing: null, steps: null };
-    expect(parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
+    expect(await parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
   });
 
   it.each([
@@ -257,8 +260,8 @@ describe('what a model wrote as a plan', () => {
     ['a plan without steps', '{"kind":"plan","steps":[]}', 'steps: '],
     ['a step without an id', '{"kind":"plan","steps":[{"tool":"find","arguments":{}}]}', 'steps.0.id: '],
     ['a question without words', '{"kind":"clarification","question":""}', 'question: '],
-  ])('is refused with its place: %s', (_, text, start) => {
-    const parsed = parse(text);
+  ])('is refused with its place: %s', async (_, text, start) => {
+    const parsed = await parse(text);
     expect(parsed).toMatchObject({ ok: false, issues: [expect.stringContaining(start)] });
   });
 
@@ -271,15 +274,15 @@ describe('what a model wrote as a plan', () => {
     ],
     ['a tool that is missing', { kind: 'needTools', needTools: 'one that books' }, {}],
     ['that there is no plan', { kind: 'unplannable', reason: 'no tool books' }, {}],
-  ])('may be %s', (_, answer, more) => {
-    expect(parseJson(answer)).toEqual({ ok: true, value: { ...answer, ...more } });
+  ])('may be %s', async (_, answer, more) => {
+    expect(await parseJson(answer)).toEqual({ ok: true, value: { ...answer, ...more } });
   });
 });
 
 /** What nobody said is never told as said. */
 async function sourcesOf(message: string, values: Record<string, unknown>, schema: Record<string, unknown>) {
   const tools = new Map([['t', makeTool('t', { inputSchema: { type: 'object', ...schema } })]]);
-  const checked = checkPlan([{ id: 's1', tool: 't', arguments: values }], tools, { defaults: true });
+  const checked = await checkPlan([{ id: 's1', tool: 't', arguments: values }], tools, { defaults: true });
   if (!checked.ok) throw new Error(checked.issues.join());
   const request = parseRequest({ message, today: '2026-11-23', timeZone: 'UTC' });
   const [step] = await groundSteps(checked.steps, { tools, request });

@@ -154,11 +154,11 @@ function inWords(text: string): string {
   return ` ${(text.toLowerCase().match(/[\p{Script=Latin}\p{N}]+|\p{L}/gu) ?? []).join(' ')} `;
 }
 
-function toWritten(
+async function toWritten(
   drafts: readonly Draft[],
   { unserved, confidence }: { unserved: string[]; confidence: number },
   { request, message, tools, defaults, trace }: Deciding,
-): Written {
+): Promise<Written> {
   const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
   if (missing.length > 0) {
     const what = missing.map(({ tool, name }) => describe(tool, name));
@@ -166,7 +166,7 @@ function toWritten(
     return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))], unserved };
   }
   const steps = drafts.map(({ tool, missing: _, serves: __, taken: ___, ...step }) => ({ ...step, tool: tool.name }));
-  const checked = checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });
+  const checked = await checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });
   if (!checked.ok) {
     trace.add('planning', 'the decided plan does not pass its check', { issues: checked.issues });
     return { kind: 'invalid', issues: checked.issues, steps };

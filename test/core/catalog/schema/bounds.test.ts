@@ -50,6 +50,16 @@ describe('a schema is refused', () => {
       'inside a schema with an',
     ],
     [
+      'with several checks of many values',
+      {
+        properties: Object.fromEntries(
+          Array.from({ length: 900 }, (_, i) => [`p${i}`, { minLength: 1, maxLength: 9, format: 'date' }]),
+        ),
+      },
+      'checks',
+    ],
+    ['that requires many names', { required: Array.from({ length: 9_000 }, (_, i) => `p${i}`) }, 'checks'],
+    [
       'with many patterns',
       {
         properties: Object.fromEntries(

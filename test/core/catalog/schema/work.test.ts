@@ -36,6 +36,11 @@ describe('a check that takes too much work ends', () => {
       times(5000).map(() => ({ a: 1 })),
     ],
     [
+      'since many values fail many alternatives',
+      { items: { anyOf: times(300).map((n) => ({ const: n })) } },
+      times(300).map((n) => -n - 1),
+    ],
+    [
       'since a long text is measured often',
       { anyOf: times(300).map((n) => ({ type: 'string', maxLength: n })) },
       'x'.repeat(200_000),
