@@ -19,7 +19,7 @@ export const SELECTORS = {
   ...Object.fromEntries(DEFAULT_STAGES.map(({ name }) => [`winnow-no-${name}`, planner({}, name)])),
   keywords: search(async (view) => {
     const find = await keywordSearchOf(view);
-    return (query, limit) => find(query, limit).map(({ tool }) => tool.name);
+    return async (query, limit) => (await find(query, limit)).map(({ tool }) => tool.name);
   }),
   bm25: search(({ tools }) => {
     const index = new MiniSearch({ fields: ['name', 'description'] });

@@ -8,6 +8,7 @@ import { shownTexts, shownTool } from '../../core/catalog/shown.js';
 import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { oncePer } from '../../core/kept.js';
 import { renderType } from '../../core/planning/render-tool.js';
 import { type Layer, type Learnt, type RankedTool, rank } from '../../core/search/rank.js';
@@ -46,7 +47,7 @@ export function createToolSearch(parts: SearchParts): ToolSearch {
       const { query } = request;
       const opened = openFor(parts, caller);
       if (!opened.ok) return refusedSearch(query, opened);
-      const found = findByRules(request, opened, { parts, caller });
+      const found = await findByRules(request, opened, { parts, caller });
       const { ranked, ...opinion } = await withOpinion(query, found, { parts, caller });
       const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, { caller, detail: request.detail }));
       const confidence = opinion.confidence ?? found[0]?.score ?? 0;
@@ -70,18 +71,19 @@ interface Around {
 }
 
 /** Returns more than requested where a model reranks. */
-function findByRules(request: SearchRequest, { layers }: OpenIndex, { parts, caller }: Around): RankedTool[] {
+function findByRules(request: SearchRequest, { layers }: OpenIndex, { parts, caller }: Around): Promise<RankedTool[]> {
   const { own, system } = layers;
   const limit = limitOf(request);
   const wide = parts.rerank ? Math.max(limit, RERANKED_TOOLS) : limit;
   const scopes = scopesOf(request);
   const limits = scopes && (own ? [scopes.user, scopes.system] : [scopes.system]);
-  return rank(request.query, layersOf({ own, system }), {
+  const ranked = rank(request.query, layersOf({ own, system }), {
     limit: scopes ? limit : wide,
     limits,
     synonyms: parts.synonyms(),
     learnt: parts.learnt?.(caller),
   });
+  return runInSlices(ranked);
 }
 
 function layersOf({ own, system }: OpenIndex['layers']): Layer[] {
@@ -194,11 +196,12 @@ export function createNarrowLists(parts: SearchParts) {
     }
     const opened = openFor(parts, caller);
     if (!opened.ok) return opened;
-    const ranked = rank(query, layersOf(opened.layers), {
+    const ranking = rank(query, layersOf(opened.layers), {
       limit: top_k,
       synonyms: parts.synonyms(),
       learnt: parts.learnt?.(caller),
     });
+    const ranked = await runInSlices(ranking);
     const tools = ranked
       .filter(({ score }) => score >= min_score)
       .map(({ tool, score }) => ({ ...toListed(tool), score }));

@@ -1,5 +1,6 @@
 /** The MiniSearch index of tools: its fields, and the weight of a word in each. */
 import MiniSearch, { type Options } from 'minisearch';
+import SearchableMap from 'minisearch/SearchableMap';
 import { z } from 'zod';
 import { MAX_DESCRIPTION_CHARACTERS, type Tool } from '../catalog/tool.js';
 import { oneLine } from '../visible-text.js';
@@ -64,8 +65,8 @@ const PROSE: ReadonlySet<string> = new Set<SearchField>(['title', 'description']
 export interface Segment {
   readonly tools: readonly Tool[];
   find(term: string): Found;
-  /** Indexed terms that begin with the term, or are within a typo of it. */
-  near(term: string): readonly string[];
+  /** Indexed terms that begin with the term, or are within a typo of it, each with its edits. */
+  near(term: string): ReadonlyMap<string, number>;
   toJson(): string;
 }
 
@@ -80,11 +81,19 @@ const LENGTH_SHARE = 0.4;
 const MAX_KEPT = 2_000;
 
 /** Longest term of fuzzy search, whose memory grows with the square of the length. People type no longer word. */
-const MOST_NEAR_CHARACTERS = 64;
+const MAX_NEAR_CHARACTERS = 64;
+/** Edits as a share of the term's length. */
+const FUZZY = 0.25;
 
 /** Builds the index in steps of half a tool; a caller may pause between any two. */
 export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Generator<void, Segment, void> {
-  const index = new MiniSearch<Entry>(optionsFor(weights));
+  const terms: Terms = new SearchableMap();
+  const processTerm = (word: string) => {
+    const term = stemOf(word);
+    terms.set(term, true);
+    return term;
+  };
+  const index = new MiniSearch<Entry>({ ...optionsFor(weights), processTerm });
   for (const [id, tool] of tools.entries()) {
     const texts = fieldTexts(tool);
     const lengthOf = (field: SearchField) => wordsOf(texts[field]).length / TYPICAL_WORDS[field];
@@ -94,10 +103,11 @@ export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Ge
     index.add({ ...texts, id, worth });
     yield;
   }
-  return toSegment(tools, index);
+  return toSegment(tools, index, terms);
 }
 
 const entriesSchema = z.looseObject({
+  index: z.array(z.tuple([z.string(), z.unknown()])),
   documentIds: z.record(z.string(), z.int()),
   storedFields: z.record(z.string(), z.object({ worth: z.record(z.string(), z.number()) })),
 });
@@ -112,7 +122,8 @@ export function restoreSegment(tools: readonly Tool[], weights: FieldWeights, js
   const areOfTools = Object.keys(documentIds).length === tools.length && tools.every((_, id) => ids.has(id));
   if (!areOfTools || !Object.keys(documentIds).every((key) => Object.hasOwn(storedFields, key)))
     throw new Error('it is of other tools');
-  return toSegment(tools, MiniSearch.loadJS<Entry>(written, optionsFor(weights)));
+  const terms: Terms = SearchableMap.from(entries.data.index.map(([term]) => [term, true]));
+  return toSegment(tools, MiniSearch.loadJS<Entry>(written, optionsFor(weights)), terms);
 }
 
 function optionsFor(weights: FieldWeights): Options<Entry> {
@@ -123,7 +134,10 @@ function optionsFor(weights: FieldWeights): Options<Entry> {
 /** Options of a search for one stem. */
 const EXACT = { tokenize: (text: string) => [text], processTerm: (term: string) => term };
 
-function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
+/** All terms of an index, to find those near a term without their tools. */
+type Terms = SearchableMap<true>;
+
+function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>, terms: Terms): Segment {
   const kept = new Map<string, Found>();
 
   function searchTerm(term: string): Found {
@@ -146,15 +160,12 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
     tools,
     find: (term) => kept.get(term) ?? searchTerm(term),
     near(term) {
-      if (term.length > MOST_NEAR_CHARACTERS) return [];
-      const terms = new Set<string>();
-      // A boost of 0 leaves out all tools: this search only collects terms.
-      const boostDocument = (_: number, found: string) => {
-        terms.add(found);
-        return 0;
-      };
-      index.search(term, { ...EXACT, prefix: true, fuzzy: 0.25, boostDocument });
-      return [...terms];
+      const edits = new Map<string, number>();
+      if (term.length > MAX_NEAR_CHARACTERS) return edits;
+      for (const longer of terms.atPrefix(term).keys()) edits.set(longer, longer.length - term.length);
+      for (const [other, [, distance]] of terms.fuzzyGet(term, Math.round(term.length * FUZZY)))
+        edits.set(other, Math.min(distance, edits.get(other) ?? distance));
+      return edits;
     },
     toJson: () => JSON.stringify(index),
   };

@@ -56,10 +56,16 @@ export interface RankOptions {
   learnt?: Learnt | undefined;
 }
 
-/** A word or phrase of the query with its readings (itself, synonyms, near terms) and their matches. A learnt one has no terms. */
+/** Terms of one meaning and their matches. A learnt one has no terms. */
+interface Reading {
+  readonly terms: Meaning;
+  readonly found: Found;
+}
+
+/** A word or phrase of the query with its readings: itself, synonyms, near terms. */
 interface Unit {
   readonly asked: string;
-  readonly readings: readonly { readonly terms: Meaning; readonly found: Found }[];
+  readonly readings: readonly Reading[];
   /** The best match of each tool among the readings. */
   readonly best: Found;
   /** Score of a perfect match of the unit. */
@@ -70,6 +76,7 @@ const MAX_UNITS = 40;
 /** Weights relative to a word of the query itself. */
 const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1 };
 const MIN_GUESSED_CHARACTERS = 4;
+const MAX_NEAR_TERMS = 4;
 /** Match of a tool with the word in name, title and keywords. */
 const FULL_STRENGTH = 0.6;
 /** Weight of a word that no tool has, relative to the rarest known word. */
@@ -82,12 +89,20 @@ const UNKNOWN_SHARE = 0.5;
  */
 const PROSE = { words: 2, share: 0.3, beyond: 0.1 };
 
-/** Best first; ties keep the order of the layers and of their catalogues. */
-export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
+/** Best first; ties keep the order of the layers and of their catalogues. A caller may pause after each word of the query. */
+export function* rank(
+  query: string,
+  layers: readonly Layer[],
+  options: RankOptions,
+): Generator<void, RankedTool[], void> {
   const { limit, limits, learnt } = options;
   const space = joinLayers(layers);
   const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
-  const units = phrases.map((phrase) => toUnit(phrase, space, options));
+  const units: Unit[] = [];
+  for (const phrase of phrases) {
+    units.push(toUnit(phrase, space, options));
+    yield;
+  }
   const potential = units.reduce((sum, { worth }) => sum + worth * FULL_STRENGTH, 0);
   const sums = new Map<number, Share>();
   for (const { best, worth } of units) for (const [place, share] of best) addTo(sums, place, share, worth);
@@ -117,12 +132,12 @@ function proseLimit(units: readonly Unit[]): number {
 const REQUEST_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
 /** Best first; ties keep their order. An empty list when no word matches. */
-type KeywordSearch = (query: string, limit: number) => RankedTool[];
+type KeywordSearch = (query: string, limit: number) => Promise<RankedTool[]>;
 
 function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSearch, void> {
   const layers = [{ segment: yield* buildSegment(tools, REQUEST_WEIGHTS) }];
   const synonyms = createSynonymTable();
-  return (query, limit) => rank(query, layers, { limit, synonyms });
+  return (query, limit) => runInSlices(rank(query, layers, { limit, synonyms }));
 }
 
 /** The keyword search of a view. It is built once, in slices, at its first use; each list of names makes another view. */
@@ -153,7 +168,10 @@ function joinLayers(layers: readonly Layer[]) {
   return {
     find,
     size: layers.every(({ visible }) => !visible) ? tools.length : tools.filter(isSeen).length,
-    near: (term: string) => new Set(layers.flatMap(({ segment }) => segment.near(term))),
+    near(term: string): string[] {
+      const edits = new Map(layers.flatMap(({ segment }) => [...segment.near(term)]));
+      return [...edits.keys()].sort((one, other) => (edits.get(one) ?? 0) - (edits.get(other) ?? 0));
+    },
     layerOf: (place: number) => numbered.findLastIndex(({ start }) => start <= place),
     toolAt: (place: number) => tools[place] as Tool,
     places: (worthOf: (tool: Tool) => number): Found =>
@@ -197,7 +215,7 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
   const isKnown = readings.some(({ found }) => found.size > 0);
   const isFilled = own.every(isFiller);
   if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS)
-    readings.push(...[...space.near(own[0] ?? '')].map((one) => read([one], WEIGHTS.near)));
+    readings.push(...nearReadings(space, own[0] ?? ''));
   const lists = own.map((term) => learnt?.toolsOf(term) ?? new Map<string, number>());
   const learntTools = highest(lists, (value) => value);
   if (learntTools.size > 0)
@@ -208,6 +226,17 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
   );
   const worth = rarityOf(best.size, space.size);
   return { asked, readings, best, worth: isFilled ? WEIGHTS.filler * worth : worth };
+}
+
+/** The readings of the nearest terms that visible tools have. A term may be a word of all tools, so that many would cost much. */
+function nearReadings(space: Space, term: string): Reading[] {
+  const readings: Reading[] = [];
+  for (const near of space.near(term)) {
+    const found = findTerms(space, [near], WEIGHTS.near);
+    if (found.size > 0) readings.push({ terms: [near], found });
+    if (readings.length === MAX_NEAR_TERMS) break;
+  }
+  return readings;
 }
 
 /** The matches of a phrase: each of its words has an equal share of the weight. */

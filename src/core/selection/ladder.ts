@@ -55,7 +55,7 @@ export async function climb(view: View, query: string, budget: SheetBudget): Pro
   const [first] = stable;
   if (first && stable.length === 1) return { rung: first.style, sheets: stable, leftOut: 0 };
   const search = await keywordSearchOf(view);
-  const matches = search(query, SHORTLIST_TOOLS);
+  const matches = await search(query, SHORTLIST_TOOLS);
   if (matches.length < MIN_MATCHES) return { rung: 'shards', sheets: stable, leftOut: 0 };
   const sheet = fittingSheet(
     matches.map(({ tool }) => tool),

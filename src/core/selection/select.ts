@@ -166,7 +166,8 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   let found: ReadonlySet<Tool> = new Set();
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
     const search = await keywordSearchOf(view);
-    found = new Set(search(searchText(request), view.tools.length).map(({ tool }) => tool));
+    const matches = await search(searchText(request), view.tools.length);
+    found = new Set(matches.map(({ tool }) => tool));
     tools = [...new Set([...demanded.keys(), ...found, ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);

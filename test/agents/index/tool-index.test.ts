@@ -16,8 +16,7 @@ import type { Documents } from '../../../src/agents/store/sql/keyed-records.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/core/search/keyword-index.js';
-import { rank } from '../../../src/core/search/rank.js';
-import { NO_SYNONYMS, SYNONYMS } from '../../core/search/setup.js';
+import { NO_SYNONYMS, ranked, SYNONYMS } from '../../core/search/setup.js';
 import { makeTool, TOOLS } from '../../core/selection/setup.js';
 
 describe('the index of the tools', () => {
@@ -27,7 +26,7 @@ describe('the index of the tools', () => {
   function find(index: ToolIndex, query: string, isAllowed?: (tool: Tool) => boolean): string[] | string {
     const opened = index.open({ allows: isAllowed });
     if (!opened.ok) return opened.code;
-    return rank(query, [opened.layers.system], { limit: 5, synonyms: NO_SYNONYMS }).map(({ tool }) => tool.name);
+    return ranked(query, [opened.layers.system], { limit: 5, synonyms: NO_SYNONYMS }).map(({ tool }) => tool.name);
   }
 
   /** Tools whose reading fails, as a broken source would. */
@@ -192,7 +191,7 @@ describe('a snapshot of the index', () => {
     const opened = index.open({ user });
     if (!opened.ok) return opened.code;
     const { own, system } = opened.layers;
-    return rank(query, own ? [own, system] : [system], { limit: 5, synonyms: SYNONYMS });
+    return ranked(query, own ? [own, system] : [system], { limit: 5, synonyms: SYNONYMS });
   }
 
   /** As it comes out of a store or a file. */

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../src/core/catalog/tool.js';
-import { type Learnt, type RankOptions, rank } from '../../../src/core/search/rank.js';
+import type { Learnt, RankOptions } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 import { loadFixture } from '../../support/fixtures.js';
 import { makeTool, returning, TOOLS } from '../selection/setup.js';
-import { layerOf, NO_SYNONYMS, SYNONYMS, segmentOf } from './setup.js';
+import { layerOf, NO_SYNONYMS, ranked, SYNONYMS, segmentOf } from './setup.js';
 
 const search = (tools: readonly Tool[], query: string, options: Partial<RankOptions> = {}) =>
-  rank(query, [layerOf(tools)], { limit: 10, synonyms: SYNONYMS, ...options });
+  ranked(query, [layerOf(tools)], { limit: 10, synonyms: SYNONYMS, ...options });
 const names = (found: readonly { tool: Tool }[]) => found.map(({ tool }) => tool.name);
 
 const GIT = [
@@ -43,7 +43,10 @@ describe('ranking', () => {
   it('looks at names of parameters only where they have a weight', () => {
     const tools = [...TOOLS, makeTool('other', { inputSchema: returning('zebra') })];
     expect(search(tools, 'zebra')).toEqual([]);
-    const found = rank('zebra', [{ segment: segmentOf(tools, { parameters: 0.2 }) }], { limit: 1, synonyms: SYNONYMS });
+    const found = ranked('zebra', [{ segment: segmentOf(tools, { parameters: 0.2 }) }], {
+      limit: 1,
+      synonyms: SYNONYMS,
+    });
     expect(found).toMatchObject([{ tool: { name: 'other' }, why: [{ fields: ['parameters'] }] }]);
   });
 
@@ -100,7 +103,7 @@ describe('ranking', () => {
       layerOf(GIT),
       layerOf([makeTool('my_log', { description: 'commits' }), makeTool('my_other', { description: 'commits' })]),
     ];
-    const found = rank('commits', layers, { limit: 3, limits: [2, 1], synonyms: NO_SYNONYMS });
+    const found = ranked('commits', layers, { limit: 3, limits: [2, 1], synonyms: NO_SYNONYMS });
     expect(names(found).filter((name) => name.startsWith('my_'))).toHaveLength(1);
     expect(found).toHaveLength(3);
   });
@@ -143,7 +146,7 @@ describe('what use has taught', () => {
 
   it('shows no tool that may not be seen', () => {
     const layers = [layerOf(GIT, (tool) => tool.name !== 'git_log')];
-    expect(rank('frob', layers, { limit: 5, synonyms: SYNONYMS, learnt })).toEqual([]);
+    expect(ranked('frob', layers, { limit: 5, synonyms: SYNONYMS, learnt })).toEqual([]);
   });
 });
 
@@ -158,15 +161,15 @@ describe('hidden tools', () => {
 
   it.each(['brnach', 'comm', 'read text', 'commaa'])('do not make "%s" a known word', (query) => {
     const options = { limit: 5, synonyms: SYNONYMS };
-    expect(rank(query, [layerOf([...hidden, ...GIT], isVisible)], options)).toEqual(
-      rank(query, [layerOf(GIT)], options),
+    expect(ranked(query, [layerOf([...hidden, ...GIT], isVisible)], options)).toEqual(
+      ranked(query, [layerOf(GIT)], options),
     );
   });
 
   it('do not tell how they write a word that others have, too', () => {
     const first = makeTool('first', { description: 'Deleting branches.' });
     const layers = [layerOf([first, ...GIT], (tool) => tool !== first)];
-    const found = rank('delete', layers, { limit: 5, synonyms: SYNONYMS });
+    const found = ranked('delete', layers, { limit: 5, synonyms: SYNONYMS });
     expect(found.length).toBeGreaterThan(0);
     expect(JSON.stringify(found.map(({ why }) => why))).not.toContain('deleting');
   });
@@ -195,8 +198,8 @@ describe('hidden tools', () => {
       fc.property(hidden, query, (places, asked) => {
         const isHidden = new Set(places.map((place) => tools[place]));
         const options = { limit: 5, synonyms: SYNONYMS };
-        const withHidden = rank(asked, [layerOf(tools, (tool) => !isHidden.has(tool))], options);
-        const without = rank(asked, [layerOf(tools.filter((tool) => !isHidden.has(tool)))], options);
+        const withHidden = ranked(asked, [layerOf(tools, (tool) => !isHidden.has(tool))], options);
+        const without = ranked(asked, [layerOf(tools.filter((tool) => !isHidden.has(tool)))], options);
         expect(withHidden).toEqual(without);
       }),
       { numRuns: 6 },
@@ -207,7 +210,7 @@ describe('hidden tools', () => {
 it('a search leaves nothing behind for the next one', () => {
   const layer = layerOf(GIT);
   const options = { limit: 5, synonyms: SYNONYMS };
-  const first = rank('delete the commit history of a branch', [layer], options);
-  for (const query of ['check in', 'git commit', 'brnach', '文件']) rank(query, [layer], options);
-  expect(rank('delete the commit history of a branch', [layer], options)).toEqual(first);
+  const first = ranked('delete the commit history of a branch', [layer], options);
+  for (const query of ['check in', 'git commit', 'brnach', '文件']) ranked(query, [layer], options);
+  expect(ranked('delete the commit history of a branch', [layer], options)).toEqual(first);
 });

@@ -2,7 +2,7 @@
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { runWhole } from '../../../src/core/in-slices.js';
 import { buildSegment, fieldWeightsSchema, type Segment } from '../../../src/core/search/keyword-index.js';
-import type { Layer } from '../../../src/core/search/rank.js';
+import { type Layer, type RankedTool, rank } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 
 export const NO_SYNONYMS = createSynonymTable([], []);
@@ -15,4 +15,8 @@ export function segmentOf(tools: readonly Tool[], weights = {}): Segment {
 export function layerOf(tools: readonly Tool[], isVisible?: (tool: Tool) => boolean): Layer {
   const segment = segmentOf(tools);
   return isVisible ? { segment, visible: Uint8Array.from(tools, (tool) => (isVisible(tool) ? 1 : 0)) } : { segment };
+}
+
+export function ranked(...query: Parameters<typeof rank>): RankedTool[] {
+  return runWhole(rank(...query));
 }
