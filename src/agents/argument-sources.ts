@@ -3,6 +3,7 @@
  * call without a plan has none.
  */
 import { isObject, sameJson } from '../core/catalog/schema/json.js';
+import { showName } from '../core/planning/issues.js';
 import { type Root, referencesIn } from '../core/planning/references.js';
 import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
 import { spellHidden } from '../core/visible-text.js';
@@ -51,6 +52,20 @@ export function sourcesAfterEdit(
 ): ArgumentSources | undefined {
   const own = Object.fromEntries(changed.map((name) => [name, { source: 'person' as const }]));
   return sourcesFor(given, sources && { ...sources, ...own });
+}
+
+/** Arguments that an audit entry names, and references of each: whoever repeats a call must not fill the store with them. */
+const MOST_IN_AUDIT = { names: 50, references: 5 };
+
+/** Sources for the audit: the first ones, with names that are short, and how many more there are. */
+export function sourcesForAudit(sources: ArgumentSources): ArgumentSources {
+  const all = Object.entries(sources);
+  const named = all.slice(0, MOST_IN_AUDIT.names).map(([name, { source, references }]): [string, ArgumentSource] => {
+    const shown = references?.slice(0, MOST_IN_AUDIT.references).map(showName);
+    return [showName(name), { source, ...(shown ? { references: shown } : {}) }];
+  });
+  const more = all.length - named.length;
+  return Object.fromEntries([...named, ...(more > 0 ? [[`and ${more} more`, { source: 'unknown' as const }]] : [])]);
 }
 
 export interface ArgumentDifference {

@@ -122,8 +122,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
       }),
 
     async writeGate(situation: Situation, judged: Passed | Stopped): Promise<void> {
-      const { name, argumentsHash, sources, approval } = judged;
+      const { name, argumentsHash, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
+      // What runs, or waits for an approval; a refused call had no effect.
+      const sources = !refusal || isWaiting(refusal) ? judged.sources : undefined;
       const entry = { ...entryOf('call', { ...judged, refusal }), argumentsHash, sources, approval };
       // Users see their own telemetry: a denied tool must look there like one that does not exist.
       const isShown = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
@@ -183,8 +185,11 @@ function entryOf(
   };
   if (!refusal) return warned ? entry('warned', warned) : { event, outcome: 'allowed', tool };
   if (decision.decision === 'deny') return entry(outcomeOf(decision), decision);
-  const isWaiting = refusal.code === 'needs_approval' || refusal.code === 'approval_pending';
-  return entry(isWaiting ? 'needs_approval' : 'refused', refusal);
+  return entry(isWaiting(refusal) ? 'needs_approval' : 'refused', refusal);
+}
+
+function isWaiting({ code }: { code: string }): boolean {
+  return code === 'needs_approval' || code === 'approval_pending';
 }
 
 function outcomeOf({ code }: Decision): AuditEntry['outcome'] {

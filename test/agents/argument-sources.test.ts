@@ -1,8 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { renderSource, sourcesFor, sourcesOf } from '../../src/agents/argument-sources.js';
+import { renderSource, sourcesFor, sourcesForAudit, sourcesOf } from '../../src/agents/argument-sources.js';
 import type { ArgumentSource, SourceName } from '../../src/core/result.js';
 
 const from = (...names: SourceName[]) => names;
+
+describe('the sources in the audit', () => {
+  it('are as they were, where they are few', () => {
+    const sources = {
+      to: { source: 'step' as const, references: ['${s1.place}'] },
+      by: { source: 'request' as const },
+    };
+    expect(sourcesForAudit(sources)).toEqual(sources);
+  });
+
+  it('are the first of many, with short names and a count of the rest', () => {
+    const long = 'n'.repeat(10_000);
+    const references = Array.from({ length: 20 }, () => `\${s1.${long}}`);
+    const names = Array.from({ length: 2_000 }, (_, place) => `${place}${long}`);
+    const kept = sourcesForAudit(Object.fromEntries(names.map((name) => [name, { source: 'step', references }])));
+    expect(Object.keys(kept)).toHaveLength(51);
+    expect(Object.keys(kept).at(-1)).toBe('and 1950 more');
+    expect(Object.values(kept)[0]?.references).toHaveLength(5);
+    expect(JSON.stringify(kept).length).toBeLessThan(50_000);
+  });
+});
 
 describe('the sources of a step', () => {
   it.each<[string, unknown, SourceName[], object]>([

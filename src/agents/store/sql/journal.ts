@@ -1,7 +1,7 @@
 /** Append-only records: the audit trail, telemetry and successful calls. */
 import type { Kysely } from 'kysely';
 import type { AuditQuery, AuditRecord, CallRecord, TelemetryQuery, TelemetryRecord } from '../store.js';
-import { insertAudit, matching, type Tables, toRecord, toRow } from './tables.js';
+import { insertAudit, matching, readInTurns, type Tables, toRecord, toRow } from './tables.js';
 
 const MAX_CALLS_A_TOOL = 10_000;
 
@@ -32,16 +32,24 @@ export function createSqlJournal(database: Kysely<Tables>) {
       });
     },
 
-    /** Newest first. */
+    /** Newest first. Others get a turn after each entry. */
     async audit({ session, user, tool, event, outcome, since, limit }: AuditQuery) {
-      const rows = await database
+      const places = await database
         .selectFrom('audit')
-        .selectAll()
+        .select('place')
         .where(matching({ equal: { session, user, tool, event, outcome }, from: { at: since } }))
         .orderBy('place', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(({ place, ...row }) => ({ id: String(place), ...toRecord<AuditRecord>(row) }));
+      const read = (some: readonly number[]) =>
+        database.selectFrom('audit').selectAll().where('place', 'in', some).orderBy('place', 'desc').execute();
+      const entries: (AuditRecord & { id: string })[] = [];
+      for await (const { place, ...row } of readInTurns(
+        places.map(({ place }) => place),
+        read,
+      ))
+        entries.push({ id: String(place), ...toRecord<AuditRecord>(row) });
+      return entries;
     },
 
     /** Oldest first, with the place to continue from. */
