@@ -6,6 +6,7 @@ import { WinnowError } from '../../../core/errors.js';
 import { type AnswerWork, disconnectSignalOf } from '../answer-work.js';
 import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
+import { createTurns, type TakeTurn } from '../turns.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import { approvalRoutes } from './approval-routes.js';
 import { connectionRoutes } from './connection-routes.js';
@@ -43,7 +44,8 @@ export function agentRoutes(agents: Agents, origin: () => string): Route[] {
 }
 
 export function addAgentRoutes(app: FastifyInstance, { routes, metrics, ...parts }: AgentRouteParts): void {
-  for (const route of routes) addRoute(app, route, parts);
+  const takeTurn = createTurns();
+  for (const route of routes) addRoute(app, route, { ...parts, takeTurn });
   const operation = {
     operationId: 'metrics',
     summary: 'Metrics of this process for Prometheus',
@@ -56,9 +58,11 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, ...parts
   });
 }
 
-type RouteParts = Omit<AgentRouteParts, 'metrics' | 'routes'>;
+interface RouteParts extends Omit<AgentRouteParts, 'metrics' | 'routes'> {
+  takeTurn: TakeTurn;
+}
 
-function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, once }: RouteParts) {
+function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, once, takeTurn }: RouteParts) {
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
@@ -75,10 +79,14 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
       const setHeader = (name: string, value: string) => void reply.header(name, value);
       const raw = { id: request.params.id ?? '', body, query, identity, setHeader };
       reply.code(route.status ?? 200);
-      const respond = (call: Pick<RawRequest, 'signal' | 'onEvent'>) =>
-        once(request, reply, { signal: call.signal, hasEffect: true }, (signal) =>
+      const user = accountOf(identity.caller);
+      const respond = async (call: Pick<RawRequest, 'signal' | 'onEvent'>) => {
+        // What changes something checks arguments or a plan first.
+        if (route.method === 'POST' || route.method === 'PUT') await takeTurn(user);
+        return once(request, reply, { signal: call.signal, hasEffect: true }, (signal) =>
           route.respond({ ...raw, ...call, signal }),
         );
+      };
       if (route.streams)
         return answerWork(request, reply, {
           event: route.streams.event,
@@ -86,7 +94,7 @@ function addRoute(app: FastifyInstance, route: Route, { answerWork, gate, stop, 
         });
       const signal = AbortSignal.any([disconnectSignalOf(reply), stop.signal]);
       const work = () => respond({ signal, onEvent: () => {} });
-      const answer = await (route.takesPlace ? gate.run(accountOf(identity.caller), work) : work());
+      const answer = await (route.takesPlace ? gate.run(user, work) : work());
       if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);
       return answer;
     },
