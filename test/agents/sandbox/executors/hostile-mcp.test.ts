@@ -404,18 +404,23 @@ describe('a server that ends its stream at once', () => {
 });
 
 describe('a bounded body', () => {
-  const read = (chunks: readonly string[], contentType: string) => {
-    const body = new ReadableStream({
+  const bodyOf = (chunks: readonly (string | Uint8Array)[], contentType: string) => {
+    const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+        for (const chunk of chunks) controller.enqueue(Buffer.from(chunk));
         controller.close();
       },
     });
-    return boundBody(new Response(body, { headers: { 'content-type': contentType } }), {
-      maxBytes: 10,
-      maxValues: 4,
-    }).text();
+    return new Response(body, { headers: { 'content-type': contentType } });
   };
+  const read = (chunks: readonly (string | Uint8Array)[], contentType: string) =>
+    boundBody(bodyOf(chunks, contentType), { maxBytes: 10, maxValues: 4 }).text();
+
+  async function partsOf({ body }: Response): Promise<Uint8Array[]> {
+    const parts: Uint8Array[] = [];
+    for await (const part of body ?? []) parts.push(part);
+    return parts;
+  }
 
   it('is whole up to its bound', async () => {
     expect(await read(['12345', '67890'], 'application/json')).toBe('1234567890');
@@ -433,12 +438,29 @@ describe('a bounded body', () => {
 
   it('counts each event of a stream for itself', async () => {
     const events = ['data: 1\n\n', 'data: 2\n\nda', 'ta:3\r\n\r\n'];
-    expect(await read(events, 'Text/Event-Stream')).toBe(events.join(''));
+    expect(await read(events, 'Text/Event-Stream')).toBe('data: 1\n\ndata: 2\n\ndata:3\n\n');
     await expect(read(['data: 1\n\n', 'data: 23', '45'], 'text/event-stream')).resolves.toContain('2345');
     await expect(read(['data: 1\n\ndata', ': 234567'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
     const inParts = ['data: 1\n', '\n', 'data:2\r\n', '\r\n', 'data:3\r\n\r', '\n', 'data: 4'];
-    expect(await read(inParts, 'text/event-stream')).toBe(inParts.join(''));
+    expect(await read(inParts, 'text/event-stream')).toBe('data: 1\n\ndata:2\n\ndata:3\n\ndata: 4');
     await expect(read([...inParts, '5678'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
+  });
+
+  it('ends each line of a stream by a line feed, wherever its parts begin, and changes no other', async () => {
+    const lines = ':ഏ\r\n:\r:\n\r\r\n\n:';
+    const bytes = new TextEncoder().encode(lines);
+    for (let at = 0; at <= bytes.length; at++) {
+      const parts = [bytes.subarray(0, at), bytes.subarray(at)];
+      expect(await boundBody(bodyOf(parts, 'text/event-stream')).text()).toBe(':ഏ\n:\n:\n\n\n\n:');
+      expect(await boundBody(bodyOf(parts, 'application/json')).text()).toBe(lines);
+    }
+  });
+
+  it('comes in small parts where it is a stream and a line ends, also within a message', async () => {
+    const sent = [`${'x'.repeat(20_000)}\n\n`, ':\n'.repeat(10_000), 'x'.repeat(20_000)];
+    const parts = await partsOf(boundBody(bodyOf(sent, 'text/event-stream')));
+    const small = [8_192, 8_192];
+    expect(parts.map(({ length }) => length)).toEqual([...small, 3_618, ...small, 3_616, 20_000]);
   });
 });
 
