@@ -71,7 +71,9 @@ function createBucket(most: number, aSecond: number) {
   };
 }
 
-interface BodyBounds {
+export interface BodyBounds {
+  /** What the caller can read. An answer that is OK and neither of them has no body. Default: any text, never a stream. */
+  readonly reads?: 'stream' | 'stream or JSON';
   /** Default: 6 MiB. In an event stream, which may be open for days, it limits each event. */
   readonly maxBytes?: number;
   /** Default: 100,000. */
@@ -107,10 +109,17 @@ export async function fetchDocument(url: string, signal: AbortSignal): Promise<s
 }
 
 export function boundBody(response: Response, bounds: BodyBounds = {}): Response {
-  const { maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES, flow, onCutStream } = bounds;
-  const { body, status, statusText, headers } = response;
+  const { reads, maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES, flow, onCutStream } = bounds;
+  const { body, ok, status, statusText, headers } = response;
   if (!body) return response;
-  const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
+  const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/u);
+  const isStream = reads !== undefined && status === 200 && type === 'text/event-stream';
+  const isJson = reads === 'stream or JSON' && type === 'application/json';
+  if (reads && ok && !isStream && !isJson) {
+    // The SDK reads as a stream some answers with other types or statuses, whose events nobody would count.
+    body.cancel().catch(() => undefined);
+    return new Response(null, { status, statusText, headers });
+  }
   const read = isStream ? createLineEnds() : (chunk: Uint8Array) => chunk;
   const count = createCounter(isStream ? 'event' : 'one');
   const countFlow = flow?.openStream();

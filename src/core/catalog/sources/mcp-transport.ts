@@ -157,7 +157,10 @@ function createRemote(
   const options = {
     ...sending,
     requestInit: { headers: { ...headers } },
-    fetch: (address: string | URL, init: RequestInit = {}) => fetch(address, init, { flow, onCutStream: cut }),
+    fetch(address: string | URL, init: RequestInit = {}) {
+      const reads = init.method === 'POST' ? 'stream or JSON' : 'stream';
+      return fetch(address, init, { reads, flow, onCutStream: cut });
+    },
   };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'

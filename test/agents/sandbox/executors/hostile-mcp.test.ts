@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor, type McpExecutorOptions } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
-import { boundBody, createFlow } from '../../../../src/core/catalog/sources/bound-body.js';
+import { boundBody, createFlow, fetchDocument } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
+import { createIssuer } from '../../../../src/core/catalog/sources/mcp-issuer.js';
 import { listenTo } from '../../../../src/core/catalog/sources/mcp-process.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import { createTool } from '../../../support/create-tool.js';
@@ -403,6 +404,8 @@ describe('a server that ends its stream at once', () => {
   });
 });
 
+const ISSUER = { grant: 'client_credentials' as const, clientId: 'a', clientSecret: 'secret-of-the-client' };
+
 describe('a bounded body', () => {
   const bodyOf = (chunks: readonly (string | Uint8Array)[], contentType: string) => {
     const body = new ReadableStream<Uint8Array>({
@@ -413,8 +416,9 @@ describe('a bounded body', () => {
     });
     return new Response(body, { headers: { 'content-type': contentType } });
   };
+  const anyStream = { reads: 'stream or JSON' as const };
   const read = (chunks: readonly (string | Uint8Array)[], contentType: string) =>
-    boundBody(bodyOf(chunks, contentType), { maxBytes: 10, maxValues: 4 }).text();
+    boundBody(bodyOf(chunks, contentType), { ...anyStream, maxBytes: 10, maxValues: 4 }).text();
 
   async function partsOf({ body }: Response): Promise<Uint8Array[]> {
     const parts: Uint8Array[] = [];
@@ -451,14 +455,51 @@ describe('a bounded body', () => {
     const bytes = new TextEncoder().encode(lines);
     for (let at = 0; at <= bytes.length; at++) {
       const parts = [bytes.subarray(0, at), bytes.subarray(at)];
-      expect(await boundBody(bodyOf(parts, 'text/event-stream')).text()).toBe(':ഏ\n:\n:\n\n\n\n:');
+      expect(await boundBody(bodyOf(parts, 'text/event-stream'), anyStream).text()).toBe(':ഏ\n:\n:\n\n\n\n:');
       expect(await boundBody(bodyOf(parts, 'application/json')).text()).toBe(lines);
     }
   });
 
+  it.each([
+    [201, 'text/event-stream', 'stream or JSON'],
+    [200, 'text/event-stream-x', 'stream or JSON'],
+    [200, 'application/json', 'stream'],
+  ] as const)(
+    'is none where the answer is of status %i and type %s, and the caller reads a %s',
+    async (status, type, reads) => {
+      const { body } = bodyOf([':\n\n'], type);
+      const answered = boundBody(new Response(body, { status, headers: { 'content-type': type } }), { reads });
+      expect([answered.status, answered.headers.get('content-type'), await answered.text()]).toEqual([
+        status,
+        type,
+        '',
+      ]);
+    },
+  );
+
+  it('is bounded as a whole where the answer is an error, also in the type of a stream', async () => {
+    const { body, headers } = bodyOf(['data: 1\n\n', 'data: 2\n\n'], 'text/event-stream');
+    const failed = boundBody(new Response(body, { status: 500, headers }), { ...anyStream, maxBytes: 10 });
+    await expect(failed.text()).rejects.toThrow('more than 10 bytes');
+  });
+
+  it.each<[string, (url: string) => Promise<unknown>]>([
+    ['document', (url) => fetchDocument(url, AbortSignal.timeout(60_000))],
+    ['token', async (url) => (await createIssuer({ url, oauth: ISSUER }).ask(url)).text()],
+  ])(
+    'of a %s is bounded as a whole, also in the type of a stream',
+    async (_, readFrom) => {
+      const { url } = await listen((_, response) =>
+        endless('text/event-stream', '', `:${'x'.repeat(1_000)}\n\n`)(response),
+      );
+      await expect(readFrom(url)).rejects.toThrow(/sent an answer of more than \d+ bytes/u);
+    },
+    60_000,
+  );
+
   it('comes in small parts where it is a stream and a line ends, also within a message', async () => {
     const sent = [`${'x'.repeat(20_000)}\n\n`, ':\n'.repeat(10_000), 'x'.repeat(20_000)];
-    const parts = await partsOf(boundBody(bodyOf(sent, 'text/event-stream')));
+    const parts = await partsOf(boundBody(bodyOf(sent, 'text/event-stream'), anyStream));
     const small = [8_192, 8_192];
     expect(parts.map(({ length }) => length)).toEqual([...small, 3_618, ...small, 3_616, 20_000]);
   });
@@ -487,7 +528,8 @@ it('between the parts of a stream, others have their turn', async () => {
       controller.close();
     },
   });
-  await boundBody(new Response(body, { headers: { 'content-type': 'text/event-stream' } })).text();
+  const stream = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  await boundBody(stream, { reads: 'stream' }).text();
   clearImmediate(next);
   expect(turns).toBeGreaterThanOrEqual(30);
 });
