@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type AuthProvider,
+  type FetchLike,
   type JSONRPCMessage,
   type ReconnectionScheduler,
   SSEClientTransport,
@@ -13,7 +14,7 @@ import {
 import { z } from 'zod';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
-import { createFlow, type Flow, fetchBounded } from './bound-body.js';
+import { type BodyBounds, createFlow, fetchBounded } from './bound-body.js';
 import { boundOutput, createProcess, listenTo, ProcessTransport } from './mcp-process.js';
 import type { McpServer } from './mcp-server.js';
 
@@ -37,9 +38,13 @@ export interface McpTransport {
   close(): Promise<void>;
 }
 
-/** Most answers that a server leaves unread, such as those to a flood of pings; its connection is then closed. */
-const MOST_UNREAD_ANSWERS = 100;
+/** Most notifications and answers, such as those to a flood of pings, that a server leaves unread; then it is cut. */
+const MOST_UNREAD = 100;
+/** Of what comes for a message that is no request, or whose answer comes in another stream. Nobody needs it. */
+const MOST_ECHO_BYTES = 65_536;
 const FAREWELL_TIMEOUT_MS = 3_000;
+/** After the answer to a request, so that an honest server ends its stream itself and the connection can be used again. */
+const LAST_WORDS_MS = 500;
 
 /** An ended stream is reopened after a pause, which doubles each time until an answer comes, at most so often. */
 const FIRST_PAUSE_MS = 1_000;
@@ -63,9 +68,9 @@ export function createMcpTransport(
   wire: Wire,
   { hear, tokens: authProvider, onFlood }: TransportOptions,
 ): McpTransport {
-  const reopening = createReopening();
-  const sendings = new AsyncLocalStorage<Sending | undefined>();
-  const sending = { reconnectionScheduler: reopening.schedule, ...(authProvider ? { authProvider } : {}) };
+  const contexts = new AsyncLocalStorage<Context>();
+  const reopening = createReopening(() => contexts.getStore()?.over?.aborted === true);
+  const requests = createRequests();
   const flow = createFlow();
   /** Requests without an answer, cancelled ones included. */
   let waiting = 0;
@@ -77,13 +82,18 @@ export function createMcpTransport(
     }
     void transport.close();
   };
-  const fetch = trackSending(sendings);
-  const transport = 'url' in server ? createRemote(server, wire, { sending, fetch, flow, cut }) : createProcess(server);
+  const options = {
+    reconnectionScheduler: reopening.schedule,
+    ...(authProvider ? { authProvider } : {}),
+    fetch: createFetch(contexts, wire, { flow, onCutStream: cut }),
+  };
+  const transport = 'url' in server ? createRemote(server, wire, options) : createProcess(server);
   const lastWords = transport instanceof ProcessTransport ? listenTo(transport, server) : () => '';
   if (transport instanceof ProcessTransport) boundOutput(transport, flow, cut);
   transport.onmessage = (message) => {
     if (!('method' in message)) {
       reopening.reset();
+      requests.answered(message.id);
       // Answers to nothing are a flood like any other.
       if (waiting > 0) flow.answered();
       waiting = Math.max(0, waiting - 1);
@@ -96,24 +106,33 @@ export function createMcpTransport(
   const send: Transport['send'] = transport.send.bind(transport);
   let unread = 0;
   transport.send = async (...[message, options]: Parameters<Transport['send']>) => {
-    if ('method' in message && 'id' in message) waiting += 1;
-    if ('method' in message && message.method === 'tools/call') {
-      if (wire === 'stdio') await sendings.getStore()?.allow();
-      return send(message, options);
+    if ('method' in message && 'id' in message) {
+      waiting += 1;
+      const sending = message.method === 'tools/call' ? contexts.getStore()?.sending : undefined;
+      const over = requests.begin(message.id, options?.requestSignal);
+      try {
+        if (wire === 'stdio') await sending?.allow();
+        return await contexts.run({ sending, over }, () => send(message, options));
+      } catch (error) {
+        requests.end(message.id);
+        throw error;
+      }
     }
-    // What is sent besides the call, such as its cancellation, is no part of it.
-    const sendOther = () => sendings.run(undefined, () => send(message, options));
-    if ('method' in message) return sendOther();
+    if ('method' in message && message.method === 'notifications/cancelled') requests.end(message.params?.requestId);
     unread += 1;
-    if (unread > MOST_UNREAD_ANSWERS) void transport.close();
-    await sendOther().finally(() => {
-      unread -= 1;
-    });
+    if (unread > MOST_UNREAD) void transport.close();
+    // What is sent besides a call, such as its cancellation, is no part of it.
+    await contexts
+      .run({}, () => send(message, options))
+      .finally(() => {
+        unread -= 1;
+      });
   };
   // A failed `connect` starts closing without waiting; here that close and ours are shared, and we wait for it.
   const end = transport.close.bind(transport);
   const ending = createOpening(() => {
     reopening.end();
+    requests.endAll();
     return end();
   });
   transport.close = ending.get;
@@ -125,43 +144,67 @@ export function createMcpTransport(
     }
     await ending.get().catch(() => undefined);
   });
-  return { transport, sendWith: (sending, work) => sendings.run(sending, work), lastWords, close: closing.get };
+  return { transport, sendWith: (sending, work) => contexts.run({ sending }, work), lastWords, close: closing.get };
+}
+
+/** What the SDK sends within it belongs to a request, or to none. */
+interface Context {
+  readonly sending?: Sending | undefined;
+  /** Aborts when nobody waits for the request's answer any more. It takes the place of the connection's own signal. */
+  readonly over?: AbortSignal | undefined;
+}
+
+/** The requests under way. What comes for one that is over is not read: a server could let it grow without end. */
+function createRequests() {
+  const open = new Map<number, AbortController>();
+  function end(id: unknown): void {
+    open.get(Number(id))?.abort();
+    open.delete(Number(id));
+  }
+  return {
+    end,
+    endAll() {
+      for (const id of open.keys()) end(id);
+    },
+    /** @param cancelled Aborts when its caller gives the request up without a notification. */
+    begin(id: unknown, cancelled?: AbortSignal): AbortSignal {
+      const request = new AbortController();
+      open.set(Number(id), request);
+      cancelled?.addEventListener('abort', () => end(id), { once: true });
+      return request.signal;
+    },
+    answered(id: unknown): void {
+      const request = open.get(Number(id));
+      open.delete(Number(id));
+      if (request) setTimeout(() => request.abort(), LAST_WORDS_MS).unref();
+    },
+  };
 }
 
 /** The SDK sends a message again after a 401 and after a redirect, so calls are seen here. */
-function trackSending(sendings: AsyncLocalStorage<Sending | undefined>): typeof fetchBounded {
-  return async (address, init, bounds) => {
-    const sending = init.method === 'POST' ? sendings.getStore() : undefined;
+function createFetch(contexts: AsyncLocalStorage<Context>, wire: Wire, bounds: BodyBounds): FetchLike {
+  return async (address, init = {}) => {
+    const { sending, over } = contexts.getStore() ?? {};
+    const bounded = over ? { ...init, signal: over } : init;
+    if (init.method !== 'POST') return fetchBounded(address, bounded, { ...bounds, reads: 'stream' });
     await sending?.allow();
-    const response = await fetchBounded(address, init, bounds);
+    const isRequest = over !== undefined && wire === 'http';
+    const answer = isRequest ? { reads: 'stream or JSON' as const } : { maxBytes: MOST_ECHO_BYTES };
+    const response = await fetchBounded(address, bounded, { ...bounds, ...answer });
     if (sending) sending.status = response.status;
     return response;
   };
 }
 
 type RemoteServer = Extract<McpServer, { url: string }>;
-
-interface RemoteParts {
-  readonly sending: Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler'>;
-  readonly fetch: typeof fetchBounded;
-  readonly flow: Flow;
-  /** Lets callers that wait for an answer in a cut stream fail. */
-  readonly cut: (flood: string | undefined) => void;
-}
+type RemoteOptions = Pick<StreamableHTTPClientTransportOptions, 'authProvider' | 'reconnectionScheduler' | 'fetch'>;
 
 function createRemote(
   { url, headers }: RemoteServer,
   wire: Wire,
-  { sending, fetch, flow, cut }: RemoteParts,
+  shared: RemoteOptions,
 ): SSEClientTransport | StreamableHTTPClientTransport {
-  const options = {
-    ...sending,
-    requestInit: { headers: { ...headers } },
-    fetch(address: string | URL, init: RequestInit = {}) {
-      const reads = init.method === 'POST' ? 'stream or JSON' : 'stream';
-      return fetch(address, init, { reads, flow, onCutStream: cut });
-    },
-  };
+  const options = { ...shared, requestInit: { headers: { ...headers } } };
   const remote: SSEClientTransport | StreamableHTTPClientTransport =
     wire === 'sse'
       ? new SSEClientTransport(new URL(url), options)
@@ -184,13 +227,14 @@ interface Reopening {
 /**
  * Schedules the reopening of ended streams of one connection. A server may ask for longer pauses, not for shorter ones.
  * After `MOST_REOPENINGS` without an answer they stay closed, and callers that still wait run into their time-out.
+ * @param isOver The stream belongs to a request whose answer nobody waits for.
  */
-function createReopening(): Reopening {
+function createReopening(isOver: () => boolean): Reopening {
   let times = 0;
   const pauses = new Set<NodeJS.Timeout>();
   return {
     schedule(reopen, askedMs) {
-      if (times === MOST_REOPENINGS) return;
+      if (isOver() || times === MOST_REOPENINGS) return;
       const pauseMs = Math.min(Math.max(FIRST_PAUSE_MS * 2 ** times, askedMs), LONGEST_PAUSE_MS);
       times += 1;
       const pause = setTimeout(() => {

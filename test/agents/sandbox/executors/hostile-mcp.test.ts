@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor, type McpExecutorOptions } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
@@ -312,6 +313,116 @@ describe('a server that sends without end what nobody asked for', () => {
       await close();
     }
   }, 60_000);
+});
+
+describe('an answer that stays open', () => {
+  const told = (id: number, result: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
+  /** Answers calls in its own stream, and leaves what answers the request itself open. */
+  async function serveHeld(status: number, onClose: () => void) {
+    let stream: ServerResponse | undefined;
+    const hold = (result: object) => (response: ServerResponse, id: number) => {
+      response.writeHead(status, { 'content-type': 'text/event-stream' }).write(':\n\nid: 1\ndata: {}\n\n');
+      response.once('close', onClose);
+      stream?.write(told(id, result));
+    };
+    const held = { 'tools/call': hold({ content: [] }), 'resources/list': hold({ resources: [] }) };
+    const server = await serve(held, (opened) => {
+      opened.write(':\n\n');
+      stream = opened;
+    });
+    return { server, isOpened: () => vi.waitFor(() => expect(stream).toBeDefined(), 10_000) };
+  }
+
+  it.each([200, 202, 500])('with status %i is closed when its call has ended', async (status) => {
+    let closed = 0;
+    const { server, isOpened } = await serveHeld(status, () => {
+      closed += 1;
+    });
+    const session = await openMcpSession(server, { connectTimeoutMs: 60_000 });
+    await isOpened();
+    await session.client.callTool({ name: 'note' });
+    await vi.waitFor(() => expect(closed).toBe(1), 10_000);
+    await session.client.listResources();
+    await vi.waitFor(() => expect(closed).toBe(2), 10_000);
+    expect(session.isOpen()).toBe(true);
+    await session.close();
+  });
+
+  it('is closed when its call is cancelled, and not asked for again', async () => {
+    let isClosed = false;
+    let reopened = 0;
+    const held = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 1\ndata: {}\n\n');
+      response.once('close', () => {
+        isClosed = true;
+      });
+    };
+    const server = await serve({ 'tools/call': held }, () => {
+      reopened += 1;
+    });
+    const { call, close } = sandboxOf(server, { timeoutMs: 500 });
+    expect(await call()).toMatchObject({ code: 'timeout' });
+    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
+    await delay(1_500);
+    expect(reopened).toBe(1);
+    await close();
+  });
+
+  it('to a request of the transport of before is closed when its call has ended', async () => {
+    let stream: ServerResponse | undefined;
+    let isClosed = false;
+    const { url } = await listen(async (request, response) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return stream.write('event: endpoint\ndata: /messages\n\n');
+      }
+      const { method, id } = Object(await json(request));
+      if (method !== 'tools/call') response.writeHead(202).end();
+      if (method === 'initialize') stream?.write(told(id, GREETING));
+      if (method !== 'tools/call') return;
+      response.writeHead(500).write('x');
+      response.once('close', () => {
+        isClosed = true;
+      });
+      stream?.write(told(id, { content: [] }));
+    });
+    const { call, close } = sandboxOf({ url, type: 'sse' });
+    expect(await call()).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
+    await close();
+  });
+
+  /** Tells a server so often of progress, which it answers so. */
+  async function tellOften(times: number, answerTo: (response: ServerResponse) => void) {
+    const server = await listen(async (request, response) => {
+      const { method, id } = Object(request.method === 'POST' ? await json(request) : {});
+      if (method === 'initialize') return answer(response, id, GREETING);
+      if (method === 'notifications/progress') return answerTo(response);
+      return response.writeHead(method === 'notifications/initialized' ? 202 : 400).end();
+    });
+    const session = await openMcpSession(server, { connectTimeoutMs: 60_000 });
+    const progress = { method: 'notifications/progress' as const, params: { progressToken: 1, progress: 1 } };
+    for (let time = 0; time < times; time++) void session.client.notification(progress).catch(() => undefined);
+    return session;
+  }
+
+  it('to what is no request is read up to a small bound', async () => {
+    const closing = new Promise<void>((resolve) => {
+      void tellOften(1, (response) => {
+        response.once('close', resolve).writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`:${'x'.repeat(100_000)}\n\n`);
+      });
+    });
+    await closing;
+  });
+
+  it('to what is no request ends the connection when there are many', async () => {
+    const some = await tellOften(100, () => undefined);
+    const many = await tellOften(101, () => undefined);
+    await vi.waitFor(() => expect(many.isOpen()).toBe(false), 10_000);
+    expect(some.isOpen()).toBe(true);
+    await some.close();
+  });
 });
 
 it('a server that names many encodings and goes away ends nothing but its own answer', async () => {
