@@ -12,6 +12,10 @@ const MOST_BODY_VALUES = 100_000;
 const COMMA = 0x2c;
 const LIST = 0x5b;
 const OBJECT = 0x7b;
+const LIST_END = 0x5d;
+const OBJECT_END = 0x7d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -22,6 +26,8 @@ const MOST_STREAM_BYTES = 16 * 2 ** 20;
 const STREAM_BYTES_A_SECOND = 2 ** 20;
 /** About a hundred messages: others have a turn before the next part. */
 const PART_BYTES = 8_192;
+/** In a JSON list, all of whose messages are handled in one turn. */
+const MOST_LISTED_MESSAGES = 100;
 
 /** Its streams share the messages. Each has bytes of its own, since several answers may be on their way. */
 export interface Flow {
@@ -78,7 +84,7 @@ export interface BodyBounds {
   readonly maxBytes?: number;
   /** Default: 100,000. */
   readonly maxValues?: number;
-  /** Counts all that event streams and lists of messages bring. Default: only each event or body has a limit. */
+  /** Counts all that event streams bring. Default: only each event or body has a limit. */
   readonly flow?: Flow;
   /** Called when an event stream is cut, since its reader may not notice an error in it. @param flood what was too much */
   readonly onCutStream?: (flood: string | undefined) => void;
@@ -122,12 +128,15 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   }
   const read = isStream ? createLineEnds() : (chunk: Uint8Array) => chunk;
   const count = createCounter(isStream ? 'event' : 'one');
+  const countListed = isJson ? createListCounter() : () => 0;
   const countFlow = flow?.openStream();
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller) {
       const text = read(chunk);
       const counted = count(text);
-      const flood = countFlow?.(counted.messages, chunk.length);
+      const isLong = countListed(text) > MOST_LISTED_MESSAGES;
+      const listed = isLong ? `sent a list of more than ${MOST_LISTED_MESSAGES} messages` : undefined;
+      const flood = listed ?? countFlow?.(counted.messages, chunk.length);
       const excess = flood ?? excessOf(counted, { maxBytes, maxValues });
       if (excess === undefined) {
         // Without a line end it only waits for the rest of its line.
@@ -167,7 +176,7 @@ interface Counted {
   /** Of the largest message that has a part in the chunk. */
   readonly bytes: number;
   readonly values: number;
-  /** Those that end in the chunk: comments alone are one, too. Of a JSON list, which is a batch of messages, its commas. */
+  /** Those that end in the chunk: comments alone are one, too. */
   readonly messages: number;
 }
 
@@ -185,7 +194,6 @@ export function createCounter(each: 'one' | 'line' | 'event'): (chunk: Uint8Arra
   let bytes = 0;
   let commas = 0;
   let opened = 0;
-  let start = 0;
   let before = 0;
   return (chunk) => {
     const most = { bytes: 0, values: 0, messages: 0 };
@@ -195,13 +203,8 @@ export function createCounter(each: 'one' | 'line' | 'event'): (chunk: Uint8Arra
     };
     for (const byte of chunk) {
       bytes += 1;
-      if (byte === COMMA) {
-        commas += 1;
-        if (each === 'one' && start === LIST) most.messages += 1;
-      } else if (byte === LIST || byte === OBJECT) {
-        opened += 1;
-        start ||= byte;
-      }
+      if (byte === COMMA) commas += 1;
+      else if (byte === LIST || byte === OBJECT) opened += 1;
       if (byte === LF && (each === 'line' || (each === 'event' && before === LF))) {
         note();
         most.messages += 1;
@@ -213,5 +216,30 @@ export function createCounter(each: 'one' | 'line' | 'event'): (chunk: Uint8Arra
     }
     note();
     return most;
+  };
+}
+
+/** @returns a function that counts the messages so far of a JSON body, which is one or a list of them */
+function createListCounter(): (chunk: Uint8Array) => number {
+  let first = 0;
+  let messages = 1;
+  let depth = 0;
+  let isText = false;
+  let isEscaped = false;
+  return (chunk) => {
+    if (first === OBJECT) return 1;
+    for (const byte of chunk) {
+      if (isText) {
+        isText = byte !== QUOTE || isEscaped;
+        isEscaped = byte === BACKSLASH && !isEscaped;
+      } else if (byte === QUOTE) isText = true;
+      else if (byte === LIST || byte === OBJECT) {
+        first ||= byte;
+        if (first === OBJECT) return 1;
+        depth += 1;
+      } else if (byte === LIST_END || byte === OBJECT_END) depth -= 1;
+      else if (byte === COMMA && depth === 1) messages += 1;
+    }
+    return messages;
   };
 }

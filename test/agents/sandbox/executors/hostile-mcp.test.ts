@@ -221,17 +221,21 @@ describe('a server that sends without end what nobody asked for', () => {
     await close();
   });
 
-  it('in a list of messages, is left, and the search says why', async () => {
+  it('in a list of messages, is left when the list is long, and the search says why', async () => {
     const message = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+    let told = 99;
     const server = await serve({
-      'tools/call': (response) => {
+      'tools/call': (response, id) => {
         response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(Array(10_000).fill(message)));
+        response.end(JSON.stringify([...Array(told).fill(message), { jsonrpc: '2.0', id, result: { content: [] } }]));
       },
     });
     const { call, whyDown, close } = sandboxOf(server);
-    expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(WHY) });
-    expect(whyDown()).toBe(isDown);
+    expect(await call()).toMatchObject({ ok: true });
+    told = 100;
+    const why = 'it sent a list of more than 100 messages';
+    expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(why) });
+    expect(whyDown()).toBe(isDown.replace(WHY, why));
     await close();
   });
 
@@ -569,6 +573,16 @@ describe('a bounded body', () => {
       expect(await boundBody(bodyOf(parts, 'text/event-stream'), anyStream).text()).toBe(':ഏ\n:\n:\n\n\n\n:');
       expect(await boundBody(bodyOf(parts, 'application/json')).text()).toBe(lines);
     }
+  });
+
+  it('that is a list has few messages, whatever is in them', async () => {
+    const message = { a: [1, 2, '"], [\\\\', { b: '\\\\"},{' }], c: ',,' };
+    const listOf = (length: number) => JSON.stringify(Array(length).fill(message));
+    const readJson = (text: string) => boundBody(bodyOf(text.split(/(?<=,)/u), 'application/json'), anyStream).text();
+    expect(await readJson(listOf(100))).toBe(listOf(100));
+    await expect(readJson(` ${listOf(101)}`)).rejects.toThrow('it sent a list of more than 100 messages');
+    const answer = JSON.stringify({ result: Array(200).fill(message) });
+    expect(await readJson(answer)).toBe(answer);
   });
 
   it.each([
