@@ -11,14 +11,19 @@ const STDERR_PAUSE_MS = 250;
 
 /** Given exactly its own class, the SDK probes the revision with a second process; servers lock files and ports. */
 export class ProcessTransport extends StdioClientTransport {
-  /** Called with each part of what the process writes on stdout. */
-  onChunk: ((chunk: Buffer, stdout: Readable) => void) | undefined;
+  /** Called with each part of what the process writes on stdout; returns what the SDK gets of it. */
+  onChunk: (chunk: Buffer, stdout: Readable) => Buffer | undefined = (chunk) => chunk;
 
   override async start(): Promise<void> {
     await super.start();
     const stdout: Readable = Object(this)._process.stdout;
-    // Before the SDK reads it: it may parse thousands of lines of one part.
-    stdout.prependListener('data', (chunk: Buffer) => this.onChunk?.(chunk, stdout));
+    // Those of the SDK, which get what `onChunk` returns instead.
+    const readers = stdout.listeners('data');
+    stdout.removeAllListeners('data');
+    stdout.on('data', (chunk: Buffer) => {
+      const lines = this.onChunk(chunk, stdout);
+      if (lines) for (const read of readers) read.call(stdout, lines);
+    });
   }
 }
 
@@ -37,6 +42,7 @@ export function createProcess({ command, args = [], env, cwd }: ProcessServer): 
 /** A line is a message; the SDK skips those that are none. */
 export function boundOutput(transport: ProcessTransport, flow: Flow, cut: (flood: string) => void): void {
   const count = createCounter('line');
+  const gather = createLines();
   const countFlow = flow.openStream();
   transport.onChunk = (chunk, stdout) => {
     const counted = count(chunk);
@@ -44,11 +50,39 @@ export function boundOutput(transport: ProcessTransport, flow: Flow, cut: (flood
     if (flood !== undefined) {
       // The process may take seconds to end, and must not be heard meanwhile.
       stdout.destroy();
-      return cut(flood);
+      cut(flood);
+      return undefined;
     }
     // A pipe that always has more would be read 32 times before anybody else has a turn.
     stdout.pause();
     setImmediate(() => stdout.resume());
+    return gather(chunk);
+  };
+}
+
+/**
+ * @returns a function that keeps an unfinished line until its end comes, and returns the lines that have ended. The SDK
+ * would copy and search all of the unfinished line again for each byte behind it.
+ */
+function createLines(): (chunk: Buffer) => Buffer | undefined {
+  let line = Buffer.alloc(0);
+  let length = 0;
+  return (chunk) => {
+    const end = chunk.lastIndexOf('\n') + 1;
+    const lines = end > 0 ? Buffer.concat([line.subarray(0, length), chunk.subarray(0, end)]) : undefined;
+    if (lines) {
+      line = Buffer.alloc(0);
+      length = 0;
+    }
+    const rest = chunk.subarray(end);
+    if (length + rest.length > line.length) {
+      const larger = Buffer.alloc(2 * (length + rest.length));
+      line.copy(larger, 0, 0, length);
+      line = larger;
+    }
+    rest.copy(line, length);
+    length += rest.length;
+    return lines;
   };
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ReadBuffer } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor, type McpExecutorOptions } from '../../../../src/agents/sandbox/executors/mcp.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
@@ -427,6 +428,35 @@ describe('an answer that stays open', () => {
     expect(some.isOpen()).toBe(true);
     await some.close();
   });
+});
+
+it.each([
+  ['that comes in crumbs is handed on when its line has ended', "'\\n'", { ok: true, output: 'zoë 😀' }],
+  ['whose line has no end is not handed on', "'x'.repeat(1_000)", { ok: false, code: 'timeout' }],
+])('an answer of a process %s', async (_, end, expected) => {
+  const append = vi.spyOn(ReadBuffer.prototype, 'append');
+  const server = processServer(`
+    const result = { content: [{ type: 'text', text: 'zoë 😀' }] };
+    const line = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }) + ${end});
+    for (const byte of line) {
+      await write(Buffer.of(byte));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }`);
+  const { call, close } = sandboxOf(server, { timeoutMs: 2_000 });
+  expect(await call()).toMatchObject(expected);
+  const ends = append.mock.calls.map(([chunk]) => chunk.at(-1));
+  expect(ends.length).toBeGreaterThan(0);
+  expect(ends.every((byte) => byte === 10)).toBe(true);
+  append.mockRestore();
+  await close();
+});
+
+it('an unfinished line of a process is cut at the bound of an answer, whatever line ends of others are in it', async () => {
+  const { call, whyDown, close } = sandboxOf(processServer("for (;;) await write('x'.repeat(100_000) + '\\r');"));
+  const why = 'it sent an answer of more than 6291456 bytes';
+  expect(await call()).toMatchObject({ code: 'connection_lost', reason: expect.stringContaining(why) });
+  expect(whyDown()).toContain(why);
+  await close();
 });
 
 it('a server that names many encodings and goes away ends nothing but its own answer', async () => {
