@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../../src/adapters/http/turns.js';
+import { createTurns } from '../../src/core/in-slices.js';
 
 describe('turns of requests', () => {
   it('go round the users, whatever each has waiting', async () => {
