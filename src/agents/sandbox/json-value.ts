@@ -3,6 +3,7 @@
  * express get the nearest form, with a note.
  */
 import { types } from 'node:util';
+import { isContainer } from '../../core/catalog/schema/json.js';
 import { describeThrown } from './failure.js';
 
 type JsonOutcome =
@@ -46,6 +47,16 @@ function createCount(most: MostJson): (key: string, part: unknown) => void {
     if (parts > most.parts)
       throw new TooLarge(`The result has more than ${most.parts} parts; a larger one is not read.`);
   };
+}
+
+/** Nested values, the whole included. Stops above `most`, so that it reads little more of a larger value. */
+export function countParts(value: unknown, most: number): number {
+  const open = [value];
+  for (const part of open) {
+    if (open.length > most) break;
+    if (isContainer(part)) for (const inner of Object.values(part)) open.push(inner);
+  }
+  return open.length;
 }
 
 function replace(part: unknown, notes: Set<string>): unknown {

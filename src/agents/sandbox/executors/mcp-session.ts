@@ -21,7 +21,6 @@ import {
   connect,
   EndlessList,
   NO_TIMEOUT_MS,
-  readPages,
   statusOf,
   type Told,
   type Way,
@@ -32,7 +31,7 @@ import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
 import { type CallFailure, fail } from '../failure.js';
 import type { ExecutorCall } from './executor.js';
-import { type McpOffered, type McpOfferRequest, OFFERS } from './offers.js';
+import { setOffersAside } from './mcp-offers.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
@@ -91,6 +90,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   const { connectTimeoutMs: timeoutMs, ...known } = options;
   const { client, way, told, sendWith, close } = await connect(server, { timeoutMs, ...known, hear, ask });
   const refusalOf = (error: unknown) => readFailure(error, told(error));
+  setOffersAside(client.transport);
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
@@ -267,32 +267,3 @@ function readFailure(error: unknown, { reason: message, advice }: Told): McpRefu
 }
 
 const NO_FORM = 'the answer is not of the form of MCP';
-
-// Passes on what servers offer besides tools, for adapters.
-
-export async function askForOffer(
-  { client, refusalOf }: Pick<McpSession, 'client' | 'refusalOf'>,
-  { method, params = {} }: McpOfferRequest,
-  signal: AbortSignal,
-): Promise<McpOffered | McpRefusal> {
-  const offer: { capability: 'resources' | 'prompts' | 'completions'; items?: string } = OFFERS[method];
-  const { capability, items } = offer;
-  const isAble = client.getServerCapabilities()?.[capability] !== undefined;
-  const ask = (more: Readonly<Record<string, unknown>>): Promise<object> =>
-    client.request({ method, params: { ...more } }, { signal, timeout: NO_TIMEOUT_MS });
-  try {
-    if (!isAble) return items === undefined ? refuse(capability) : { ok: true, result: { [items]: [] } };
-    if (items === undefined) return { ok: true, result: { ...(await ask(params)) } };
-    const all = await readPages(async (page) => {
-      const { [items]: found, nextCursor } = Object(await ask(page));
-      return { items: found, nextCursor };
-    });
-    return { ok: true, result: { [items]: all } };
-  } catch (error) {
-    return refusalOf(error);
-  }
-}
-
-function refuse(capability: string): McpRefusal {
-  return { ok: false, kind: 'refused', reason: `it offers no ${capability}` };
-}

@@ -2,7 +2,7 @@
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
-import type { AskedByServer } from '../../../core/catalog/sources/mcp-connection.js';
+import { type AskedByServer, NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
 import { findNamesake, isOfUsers, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
@@ -14,10 +14,11 @@ import { type CallFailure, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
+import { readOffer, setAsideSchema } from './mcp-offers.js';
 import { readQuestion } from './mcp-questions.js';
-import { askForOffer, type McpContent } from './mcp-session.js';
+import type { McpContent, McpRefusal, McpSession } from './mcp-session.js';
 import { createUserLifecycles } from './mcp-user-lifecycles.js';
-import type { McpOffered, McpOffers } from './offers.js';
+import { type McpOffered, type McpOfferRequest, type McpOffers, OFFERS } from './offers.js';
 
 export interface McpExecutorOptions {
   /** Time-out of a server's start and handshake, in milliseconds. Default: 30,000, since many start by `npx`. */
@@ -113,6 +114,38 @@ export function createMcpExecutor(
       await Promise.all([...known.values()].map(({ lifecycle }) => lifecycle.close()));
     },
   };
+}
+
+// Passes on what servers offer besides tools, for adapters.
+
+async function askForOffer(
+  { client, refusalOf }: McpSession,
+  { method, params = {} }: McpOfferRequest,
+  signal: AbortSignal,
+): Promise<McpOffered | McpRefusal> {
+  const offer: { capability: 'resources' | 'prompts' | 'completions'; items?: string } = OFFERS[method];
+  const { capability, items } = offer;
+  const isAble = client.getServerCapabilities()?.[capability] !== undefined;
+  const ask = async (more: Readonly<Record<string, unknown>>) => {
+    const request = { method, params: { ...more } };
+    const { raw } = await client.request(request, setAsideSchema, { signal, timeout: NO_TIMEOUT_MS });
+    return readOffer(method, raw);
+  };
+  try {
+    if (!isAble) return items === undefined ? refuse(capability) : { ok: true, result: { [items]: [] } };
+    if (items === undefined) return { ok: true, result: await ask(params) };
+    const all = await readPages(async (page) => {
+      const { [items]: found, nextCursor } = Object(await ask(page));
+      return { items: found, nextCursor };
+    });
+    return { ok: true, result: { [items]: all } };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function refuse(capability: string): McpRefusal {
+  return { ok: false, kind: 'refused', reason: `it offers no ${capability}` };
 }
 
 /** Declines what a person can't be asked, and reports why. */

@@ -8,7 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ReadBuffer } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpExecutor, type McpExecutorOptions } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { readOffer } from '../../../../src/agents/sandbox/executors/mcp-offers.js';
 import { openMcpSession } from '../../../../src/agents/sandbox/executors/mcp-session.js';
+import type { McpOfferRequest } from '../../../../src/agents/sandbox/executors/offers.js';
 import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
 import { boundBody, createFlow, fetchDocument } from '../../../../src/core/catalog/sources/bound-body.js';
 import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
@@ -24,7 +26,7 @@ afterEach(() => {
 
 const GREETING = {
   protocolVersion: '2025-06-18',
-  capabilities: { tools: {}, resources: {} },
+  capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
   serverInfo: { name: 'a', version: '1' },
 };
 
@@ -485,6 +487,41 @@ it.each<[string, (page: number) => object]>([
     error: { message: expect.stringMatching(/its list has more than \d+ (?:characters|entries)/u) },
   });
   expect(pages).toBeLessThan(10);
+});
+
+describe('an answer about resources or prompts', () => {
+  const message = { role: 'user', content: { type: 'text', text: 'a' } };
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]));
+  const ask = async (method: McpOfferRequest['method'], result: object) => {
+    const { executor, close } = sandboxOf(await serve({ [method]: (response, id) => answer(response, id, result) }));
+    const asked = await executor.offers.ask('bad', { method });
+    await close();
+    return asked;
+  };
+
+  it.each<[McpOfferRequest['method'], object, string]>([
+    ['prompts/get', { messages: Array(1_001).fill(message) }, 'its answer has 1001 messages, more than 1000'],
+    ['resources/list', { resources: Array(20_001).fill({}) }, 'its answer has 20001 resources, more than 20000'],
+    ['resources/read', { contents: [{ uri: 'a', text: 'b', _meta: many(1_000) }] }, 'more than 1000 parts'],
+    ['prompts/list', { prompts: [], _meta: many(1_000) }, 'more than 1000 parts'],
+    ['completion/complete', { completion: { values: [], ...many(1_000) } }, 'more than 1000 parts'],
+    ['prompts/get', { messages: [message, {}] }, 'the answer is not of the form of MCP'],
+  ])('to %s that is too large or malformed is refused, with what is wrong', async (method, result, why) => {
+    expect(await ask(method, result)).toMatchObject({ code: 'tool_failed', reason: expect.stringContaining(why) });
+  });
+
+  it('of a thousand messages is handed on, without keys that MCP does not have', async () => {
+    const result = { messages: Array(1_000).fill({ ...message, strange: 1 }), description: 'd' };
+    const messages = Array(1_000).fill(message);
+    expect(await ask('prompts/get', result)).toEqual({ ok: true, result: { messages, description: 'd' } });
+  });
+
+  it('is read up to its first fault', () => {
+    const unread = vi.fn();
+    const last = Object.defineProperty({}, 'role', { enumerable: true, get: unread });
+    expect(() => readOffer('prompts/get', { messages: [message, { role: 'nobody' }, last] })).toThrow('Invalid result');
+    expect(unread).not.toHaveBeenCalled();
+  });
 });
 
 it('of the greeting of a server no instructions are kept, and one that is too long is none', async () => {
