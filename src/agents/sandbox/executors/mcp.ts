@@ -1,7 +1,7 @@
 /** MCP tools: one connection per server, shared by all calls; one per user where users authorize their own calls. */
 import { isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isObject } from '../../../core/catalog/schema/json.js';
+import { isObject, objectOf } from '../../../core/catalog/schema/json.js';
 import { type AskedByServer, NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
 import { findNamesake, isOfUsers, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
 import type { Tool } from '../../../core/catalog/tool.js';
@@ -11,6 +11,7 @@ import type { ContentBlock } from '../../contracts.js';
 import type { AskPerson } from '../../hearing.js';
 import { describeBlock } from '../cap-output.js';
 import { type CallFailure, fail } from '../failure.js';
+import { countParts } from '../json-value.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
@@ -187,15 +188,19 @@ function readMcpTarget(tool: Tool): McpTarget | undefined {
 
 // The result of an MCP tool: its original blocks for display, and one value for models and plans.
 
-/** To check a block takes 20 µs. */
 const MOST_BLOCKS = 1_000;
+/** Of one block without its `_meta`, which is not checked. */
+const MOST_BLOCK_PARTS = 300;
+/** Of all malformed blocks: the check lists the faults of each, which takes 20 µs a part. */
+const MOST_MALFORMED_PARTS = 5_000;
 
 /** The value: structured content, else the text (parsed if a JSON object or list), else the blocks without data. */
 export function readMcpContent(answer: McpContent): Executed {
   const { length } = answer.content;
   if (length > MOST_BLOCKS)
     return fail('tool_failed', `The answer has ${length} blocks. At most ${MOST_BLOCKS} are read.`);
-  const content = answer.content.map(readBlock);
+  const content = readBlocks(answer.content);
+  if (!content) return fail('tool_failed', 'Too many blocks of the answer are not of the form of MCP.');
   const texts = content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
   const meta = answer._meta && { meta: answer._meta };
   if (answer.isError) {
@@ -209,10 +214,28 @@ export function readMcpContent(answer: McpContent): Executed {
   return { ok: true, output: outputOf(content, texts), content, ...meta };
 }
 
-/** A malformed block would make clients refuse the whole result. */
-function readBlock(block: unknown): ContentBlock {
-  if (isSpecType.ContentBlock(block)) return block;
-  const type = JSON.stringify(Object(block).type)?.slice(0, 80);
+/** Undefined where too much of them is malformed. */
+function readBlocks(blocks: readonly unknown[]): ContentBlock[] | undefined {
+  let malformedParts = 0;
+  const read: ContentBlock[] = [];
+  for (const block of blocks) {
+    const { _meta, ...checked } = objectOf(block);
+    const parts = countParts(checked, MOST_BLOCK_PARTS);
+    const isMeta = _meta === undefined || isObject(_meta);
+    if (parts > MOST_BLOCK_PARTS || !isMeta) read.push(leftOut(checked));
+    else if (isSpecType.ContentBlock(checked)) read.push({ ...checked, ...(_meta && { _meta }) });
+    else {
+      malformedParts += parts;
+      if (malformedParts > MOST_MALFORMED_PARTS) return undefined;
+      read.push(leftOut(checked));
+    }
+  }
+  return read;
+}
+
+/** Clients would refuse the whole result for a malformed block. */
+function leftOut(block: Readonly<Record<string, unknown>>): ContentBlock {
+  const type = JSON.stringify(block.type)?.slice(0, 80);
   return { type: 'text', text: `(a block of type ${type} that is not of the form of MCP was left out)` };
 }
 

@@ -214,6 +214,29 @@ describe('a tool of an MCP server', () => {
     });
   });
 
+  it('has each block of its answer without one that is too large to be checked', () => {
+    const audience = (count: number) => ({ annotations: { audience: Array(count).fill('user') } });
+    const _meta = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 1]));
+    const content = [{ ...MIXED[0], ...audience(250), _meta }, { ...MIXED[0], ...audience(300) }, MIXED[1]];
+    const left = '(a block of type "text" that is not of the form of MCP was left out)';
+    expect(readMcpContent({ content, isError: false })).toMatchObject({
+      content: [content[0], { type: 'text', text: left }, MIXED[1]],
+    });
+    expect(readMcpContent({ content: [{ ...MIXED[0], _meta: [] }], isError: false })).toMatchObject({ output: left });
+  });
+
+  it('has failed where too much of its answer is malformed, of which the rest is not read', () => {
+    const unread = vi.fn();
+    const last = Object.defineProperty({ type: 'text' }, 'text', { enumerable: true, get: unread });
+    const malformed = { ...MIXED[0], annotations: { audience: Array(250).fill(1) } };
+    expect(readMcpContent({ content: Array(10).fill(malformed), isError: false })).toMatchObject({ ok: true });
+    expect(readMcpContent({ content: [...Array(20).fill(malformed), last], isError: false })).toMatchObject({
+      ok: false,
+      reason: 'Too many blocks of the answer are not of the form of MCP.',
+    });
+    expect(unread).not.toHaveBeenCalled();
+  });
+
   it('that answers more than there is room for keeps whole pictures or none, and says what is left out', async () => {
     const limits = { maxOutputBytes: 1_000, maxMediaBytes: 400 };
     const { content = [], ...fits } = await call('large', { input: { base64: 400, text: 10 }, limits });
