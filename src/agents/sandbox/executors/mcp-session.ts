@@ -15,6 +15,7 @@ import {
   SdkErrorCode,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { isObject, objectOf } from '../../../core/catalog/schema/json.js';
 import {
   type AskedByServer,
   type ConnectOptions,
@@ -164,9 +165,11 @@ function createSending({ repeatable, findRefusal }: Pick<McpToolCall, 'repeatabl
   return sending;
 }
 
-/** Answers without content have no raw form. */
+/** Answers without content have no raw form. `_meta` is not checked key by key: it may have 100,000, and programs read it. */
 function readContent(answer: object): McpContent {
-  return rawResultSchema.parse('raw' in answer ? answer : { raw: {} }).raw;
+  const { _meta, ...raw } = objectOf('raw' in answer ? answer.raw : {});
+  if (!isObject(_meta)) return rawResultSchema.parse({ raw: { ...raw, _meta } }).raw;
+  return { ...rawResultSchema.parse({ raw }).raw, _meta };
 }
 
 /** Limit of input rounds for servers of protocol 2026-07-28. */

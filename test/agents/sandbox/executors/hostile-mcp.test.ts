@@ -17,6 +17,7 @@ import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
 import { createIssuer } from '../../../../src/core/catalog/sources/mcp-issuer.js';
 import { listenTo } from '../../../../src/core/catalog/sources/mcp-process.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
+import { rawResultSchema } from '../../../../src/core/catalog/sources/mcp-transport.js';
 import { createTool } from '../../../support/create-tool.js';
 
 const opened: Server[] = [];
@@ -522,6 +523,19 @@ describe('an answer about resources or prompts', () => {
     expect(() => readOffer('prompts/get', { messages: [message, { role: 'nobody' }, last] })).toThrow('Invalid result');
     expect(unread).not.toHaveBeenCalled();
   });
+});
+
+it.each<[string, unknown, object]>([
+  ['of any keys is kept, and no schema reads them', { a: 1 }, { ok: true, meta: { a: 1 } }],
+  ['that is no object is refused', 7, { ok: false, reason: expect.stringContaining('not of the form of MCP') }],
+])('_meta of an answer %s', async (_, _meta, expected) => {
+  const parse = vi.spyOn(rawResultSchema, 'parse');
+  const server = await serve({ 'tools/call': (response, id) => answer(response, id, { content: [], _meta }) });
+  const { call, close } = sandboxOf(server);
+  expect(await call()).toMatchObject(expected);
+  expect(JSON.stringify(parse.mock.calls)).not.toContain('{"a":1}');
+  parse.mockRestore();
+  await close();
 });
 
 it('of the greeting of a server no instructions are kept, and one that is too long is none', async () => {
