@@ -3,6 +3,7 @@ import { isObject } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { createValidator } from '../../core/catalog/validate.js';
 import { oncePer } from '../../core/kept.js';
+import { contentSchema } from '../contracts.js';
 import { capContent, capOutput } from './cap-output.js';
 import type { ExecutedWell } from './executors/executor.js';
 import { type CallFailure, type CallSuccess, fail } from './failure.js';
@@ -26,38 +27,46 @@ export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLim
   const problem = `The result of ${tool.name} does not fit its outputSchema: ${issues.join('; ')}`;
   if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });
   const capped = capOutput(json, limits.maxOutputBytes);
-  const blocks = executed.content && capContent(executed.content, limits);
+  const content = finishContent(executed.content, limits);
   const meta = finishMeta(executed.meta, limits);
-  const notes = [
+  const notes = new Set([
     ...(executed.notes ?? []),
     ...json.notes,
     ...(issues.length > 0 ? [problem] : []),
     ...(capped.note ? [capped.note] : []),
-    ...(blocks?.notes ?? []),
+    ...content.notes,
     ...meta.notes,
-  ];
+  ]);
   const isWhole = issues.length === 0 && capped.note === undefined;
   return {
     ok: true,
     output: capped.value,
-    ...(blocks ? { content: blocks.content } : {}),
+    ...content.kept,
     ...meta.kept,
     ...(executed.isStructured && isWhole ? { isStructured: true as const } : {}),
-    notes,
+    notes: [...notes],
   };
 }
 
 /** Shortens the content blocks of a failure. */
 export function finishFailure({ content, meta, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
-  const blocks = content ? { content: capContent(content, limits).content } : {};
-  return { ...failure, ...blocks, ...finishMeta(meta, limits).kept };
+  return { ...failure, ...finishContent(content, limits).kept, ...finishMeta(meta, limits).kept };
+}
+
+function finishContent(content: ExecutedWell['content'], limits: ToolLimits) {
+  if (!content) return { kept: {}, notes: [] };
+  const json = toJson(content);
+  const blocks = json.ok ? contentSchema.safeParse(json.value).data : undefined;
+  if (!json.ok || !blocks) return { kept: {}, notes: ['The blocks of the result were left out: they are no JSON.'] };
+  const capped = capContent(blocks, limits);
+  return { kept: { content: capped.content }, notes: [...json.notes, ...capped.notes] };
 }
 
 /** Returned whole or not at all, since it is for programs. */
 function finishMeta(meta: ExecutedWell['meta'], { maxOutputBytes }: ToolLimits) {
   if (!meta || Object.keys(meta).length === 0) return { kept: {}, notes: [] };
   const json = toJson(meta, { characters: maxOutputBytes, parts: MOST_PARTS });
-  if (json.ok && isObject(json.value)) return { kept: { meta: json.value }, notes: [] };
+  if (json.ok && isObject(json.value)) return { kept: { meta: json.value }, notes: json.notes };
   return { kept: {}, notes: ['_meta of the result was left out: it is too large or no JSON.'] };
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { callResultSchema, type Progress } from '../../../src/agents/contracts.js';
-import type { Executor } from '../../../src/agents/sandbox/executors/executor.js';
+import { type ContentBlock, callResultSchema, type Progress } from '../../../src/agents/contracts.js';
+import type { Executed, Executor } from '../../../src/agents/sandbox/executors/executor.js';
 import {
   createFunctionExecutor,
   createSkillExecutor,
@@ -9,6 +9,7 @@ import {
 } from '../../../src/agents/sandbox/executors/functions.js';
 import { createHttpExecutor } from '../../../src/agents/sandbox/executors/http/http.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
 import { createLiveExecutors } from '../../../src/cli/live-executors.js';
@@ -309,6 +310,37 @@ describe('the result of a tool', () => {
     expect(result).toMatchObject({
       notes: [expect.stringMatching(/more than 10000 \(limit maxOutputBytes\): lists were cut to 300 items/u)],
     });
+  });
+});
+
+describe('the blocks of a result', () => {
+  const runs = (executed: Executed) => {
+    const executor: Executor = { canRun: () => true, run: async () => executed };
+    return createSandbox({ executors: [executor] }).run({ tool: createTool('a'), arguments: {} });
+  };
+  const poisoned = JSON.parse('{"type": "text", "text": "x", "__proto__": {"admin": true}}');
+  const content = [{ type: 'text', text: 'x' }];
+
+  it('are plain JSON, as is its _meta, with one note of what was left out', async () => {
+    const meta = JSON.parse('{"a": 1, "__proto__": {"admin": true}}');
+    const result = await runs({ ok: true, output: poisoned, content: [poisoned], meta });
+    const notes = ['a field "__proto__" of the result was left out'];
+    expect(result).toMatchObject({ ok: true, output: content[0], content, meta: { a: 1 }, notes });
+    expect(JSON.stringify(result)).not.toContain('admin');
+  });
+
+  it('are plain JSON where it failed', async () => {
+    const result = await runs({ ...fail('tool_failed', 'x'), content: [poisoned] });
+    expect(result).toMatchObject({ ok: false, content });
+    expect(JSON.stringify(result)).not.toContain('admin');
+  });
+
+  it('are left out with a note where they can not be written as JSON', async () => {
+    const round: ContentBlock = { type: 'text' };
+    round.self = round;
+    const result = await runs({ ok: true, output: 1, content: [round] });
+    expect(result).toMatchObject({ ok: true, output: 1, notes: [expect.stringContaining('they are no JSON')] });
+    expect(result).not.toHaveProperty('content');
   });
 });
 
