@@ -1,5 +1,5 @@
 /** MCP tools: one connection per server, shared by all calls; one per user where users authorize their own calls. */
-import { isSpecType } from '@modelcontextprotocol/client';
+import { type ElicitResult, isSpecType } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject, objectOf } from '../../../core/catalog/schema/json.js';
 import { type AskedByServer, NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
@@ -149,16 +149,18 @@ function refuse(capability: string): McpRefusal {
   return { ok: false, kind: 'refused', reason: `it offers no ${capability}` };
 }
 
-/** Declines what a person can't be asked, and reports why. */
+/** Declines what a person can't be asked, and reports why. Reads nothing where there is no person. */
 function askedBy(server: string, ask: AskPerson | undefined, onUnasked: (reason: string) => void): AskedByServer {
-  return async (asked, signal) => {
-    const read = readQuestion(server, asked);
-    if (read.ok && ask) {
-      const { action, content } = await ask(read.question, signal);
-      return content && action === 'accept' ? { action, content: { ...content } } : { action };
-    }
-    onUnasked(read.ok ? 'no person can be asked on the way of this call' : read.reason);
+  const decline = (reason: string): ElicitResult => {
+    onUnasked(reason);
     return { action: 'decline' };
+  };
+  return async (asked, signal) => {
+    if (!ask) return decline('no person can be asked on the way of this call');
+    const read = readQuestion(server, asked);
+    if (!read.ok) return decline(read.reason);
+    const { action, content } = await ask(read.question, signal);
+    return content && action === 'accept' ? { action, content: { ...content } } : { action };
   };
 }
 

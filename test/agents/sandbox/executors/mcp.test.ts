@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogMessage } from '../../../../src/agents/contracts.js';
 import type { AskPerson } from '../../../../src/agents/hearing.js';
@@ -113,12 +114,24 @@ describe('what an MCP server asks while it works on a call', () => {
     ['has a field that no form has', form({ type: 'object' }), 'its question is no form as MCP has it'],
     ['is too long', form({}, 'x'.repeat(4_001)), 'its question is too long to read'],
     ['has a form that is too long', form({ description: 'x'.repeat(32_000) }), 'its question is too long to read'],
+    ['has a form of too many parts', form({ enum: Array(2_000).fill(1) }), 'its question is too long to read'],
     ['hides text in what it reads again', form({ enum: ['a\u200bb'] }), 'its question has hidden characters'],
   ])('is declined, and nobody sees it, where it %s', async (_, input, reason) => {
     const onQuestion = vi.fn<AskPerson>();
     const result = await call('ask', { input, onQuestion });
     expect(onQuestion).not.toHaveBeenCalled();
     expect(result).toMatchObject({ output: { action: 'decline' }, notes: [expect.stringContaining(reason)] });
+  });
+
+  it('is measured before it is read, and not read where nobody can be asked', async () => {
+    const validate = vi.spyOn(specTypeSchemas.ElicitRequestFormParams['~standard'], 'validate');
+    const secret = form({ format: 'password', description: 'x'.repeat(32_000) });
+    const long = await call('ask', { input: secret, onQuestion: vi.fn<AskPerson>() });
+    expect(long).toMatchObject({ notes: [expect.stringContaining('its question is too long to read')] });
+    const nobody = await call('ask', { input: form({ format: 'password' }) });
+    expect(nobody).toMatchObject({ notes: [expect.stringContaining('no person can be asked')] });
+    expect(validate).not.toHaveBeenCalled();
+    validate.mockRestore();
   });
 
   it('has its words on one line each, without hidden characters, and no keyword that MCP does not have', async () => {
