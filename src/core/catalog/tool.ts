@@ -18,20 +18,33 @@ export type ToolType = (typeof TOOL_TYPES)[number];
 /** A longer description or list of words (counted together) is refused: it is a mistake or an attack. */
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const MAX_TITLE_CHARACTERS = 1_000;
+/** Of all companions of a tool, or all its preconditions. */
+const MAX_NAMES_CHARACTERS = 200_000;
+const MOST_HINTS = 100;
+/**
+ * The texts of a larger schema are not read. By `MOST.bytes` of `schema/bounds.ts` it is refused as soon as its entry is
+ * parsed.
+ */
+const MAX_SCHEMA_CHARACTERS = 262_144;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A text without hidden characters, which only models would read. */
 const text = z.string().overwrite(visibleText);
+/** Measured first, since cleaning a text of megabytes takes seconds. */
+const textUpTo = (most: number) => z.string().max(most, { abort: true }).overwrite(visibleText);
 const MAX_LISTED = 10_000;
-const names = z.array(text.min(1)).max(MAX_LISTED).readonly().default([]);
-const words = z
-  .array(text.min(1))
-  .max(MAX_LISTED)
-  .refine((all) => all.reduce((sum, { length }) => sum + length, 0) <= MAX_DESCRIPTION_CHARACTERS, {
-    error: `has more than ${MAX_DESCRIPTION_CHARACTERS} characters together: keep what people say who look for the tool`,
-  })
-  .readonly()
-  .default([]);
+/** @param most characters of all texts together, counted before they are cleaned */
+function textsUpTo(most: number, advice = '') {
+  const error = `has more than ${most} characters together${advice}`;
+  const isShort = (all: readonly string[]) => all.reduce((sum, { length }) => sum + length, 0) <= most;
+  const given = z.array(z.string()).max(MAX_LISTED).refine(isShort, { error });
+  return given
+    .pipe(z.array(text.min(1)))
+    .readonly()
+    .default([]);
+}
+const names = textsUpTo(MAX_NAMES_CHARACTERS);
+const words = textsUpTo(MAX_DESCRIPTION_CHARACTERS, ': keep what people say who look for the tool');
 const record = z.record(z.string(), z.unknown());
 /** Real schemas are often flawed: only unusable ones are refused. */
 const schema = record
@@ -43,7 +56,11 @@ const schema = record
     path: ['properties'],
     error: 'not an object',
   })
-  .overwrite(withVisibleTexts);
+  .overwrite((node) => (isReadable(node) ? withVisibleTexts(node) : node));
+
+function isReadable(node: JsonSchema): boolean {
+  return JSON.stringify(node).length <= MAX_SCHEMA_CHARACTERS;
+}
 
 /** Cleans only texts for readers: an enum's values, a pattern or a default are what the tool accepts. */
 function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
@@ -55,26 +72,31 @@ function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
   return mapChildren({ ...node, ...texts }, ({ value }) => (isObject(value) ? withVisibleTexts(value) : value));
 }
 
+const hints = z.looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() });
+
 /** One entry of a catalogue, as a source gives it. Unknown keys go to `metadata`. */
 const toolEntrySchema = z.object({
   name: z
     .string()
     .min(1, 'a tool needs a name')
-    .max(256)
+    .max(256, { abort: true })
     .refine((name) => !FORBIDDEN_NAMES.has(name), 'this name is not allowed')
     .refine(
       (name) => name === oneLine(name) && !/["\\]/u.test(name),
       'no hidden or control character, quote, backslash, outer or double space',
     ),
-  title: text.max(MAX_TITLE_CHARACTERS).optional(),
-  description: text.max(MAX_DESCRIPTION_CHARACTERS).default(''),
-  category: text.max(MAX_TITLE_CHARACTERS).optional(),
+  title: textUpTo(MAX_TITLE_CHARACTERS).optional(),
+  description: textUpTo(MAX_DESCRIPTION_CHARACTERS).default(''),
+  category: textUpTo(MAX_TITLE_CHARACTERS).optional(),
   toolType: z.string().optional(),
   inputSchema: schema.default({ type: 'object' }).describe("The author's schema."),
   outputSchema: schema.optional(),
   risk: z.enum(RISKS).optional(),
   annotations: z
-    .looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() })
+    .custom<z.input<typeof hints>>((given) => Object.keys(objectOf(given)).length <= MOST_HINTS, {
+      error: `has more than ${MOST_HINTS} keys`,
+    })
+    .pipe(hints)
     .optional(),
   keywords: words,
   aliases: words,
@@ -93,8 +115,7 @@ const toolEntrySchema = z.object({
     ])
     .default('system'),
   available: z.boolean().default(true),
-  instructions: text
-    .max(1_000_000)
+  instructions: textUpTo(1_000_000)
     .optional()
     .describe('The whole text of a skill; shown only when the tool is chosen.'),
   metadata: record.optional(),
@@ -181,7 +202,7 @@ function hiddenFieldsOf(entry: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(entry).flatMap(([field, value]) => {
     const isText = (part: unknown): boolean => typeof part === 'string' && hidesText(part);
     if (field === 'inputSchema' || field === 'outputSchema')
-      return isObject(value) && hidesInSchema(value) ? [field] : [];
+      return isObject(value) && isReadable(value) && hidesInSchema(value) ? [field] : [];
     return field in cleaned && [value].flat().some(isText) ? [field] : [];
   });
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { findSizeProblem } from '../../../src/core/catalog/schema/bounds.js';
+import { parseReading } from '../../../src/core/catalog/sources/source.js';
 import { MAX_DESCRIPTION_CHARACTERS, parseTool, type Tool } from '../../../src/core/catalog/tool.js';
 
 const PLACE = { origin: 'tools.json', index: 3 };
@@ -223,12 +225,68 @@ describe('a wrong entry', () => {
     });
   });
 
+  it.each([
+    ['name', 'x'.repeat(256), 'name: Too big: expected string to have <=256 characters'],
+    ['title', 'x'.repeat(1_000), 'title: Too big: expected string to have <=1000 characters'],
+    ['category', 'x'.repeat(1_000), 'category: Too big: expected string to have <=1000 characters'],
+    ['description', 'x'.repeat(20_000), 'description: Too big: expected string to have <=20000 characters'],
+    ['instructions', 'x'.repeat(1_000_000), 'instructions: Too big: expected string to have <=1000000 characters'],
+    [
+      'examples',
+      ['x'.repeat(20_000), ''],
+      expect.stringContaining('examples: has more than 20000 characters together'),
+    ],
+    ['preconditions', ['x'.repeat(200_000), ''], 'preconditions: has more than 200000 characters together'],
+  ])('is one whose %s is too long before hidden characters are taken out', (field, longest, message) => {
+    const lengthened = (hidden: string) => (typeof longest === 'string' ? longest + hidden : [longest[0], hidden]);
+    const issues = parse({ name: 'a', [field]: lengthened('\u200b') }).issues.filter(
+      ({ level }) => level === 'warning',
+    );
+    expect(issues.map((issue) => issue.message)).toEqual([message]);
+  });
+
+  it('is one with more than a hundred annotations', () => {
+    const hints = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]));
+    expect(parse({ name: 'a', annotations: hints(100) }).ok).toBe(true);
+    expect(parse({ name: 'a', annotations: hints(101) })).toMatchObject({
+      ok: false,
+      issues: [{ message: 'annotations: has more than 100 keys' }],
+    });
+  });
+
   it.each([{ user: '' }, { user: 'ann', team: 'x' }, { team: 'x' }, 'private', null])(
     'is one with the scope %j: nobody sees it by mistake',
     (scope) => {
       expect(parse({ name: 'a', scope }).ok).toBe(false);
     },
   );
+});
+
+describe('a schema', () => {
+  const nodesOf = (count: number) => {
+    const node = { description: 'a\u200b'.repeat(5_000) };
+    return {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, node])),
+    };
+  };
+
+  it.each(['inputSchema', 'outputSchema'] as const)('as %s is cleaned unless it is refused by its size', (field) => {
+    const [small, large] = [nodesOf(26), nodesOf(27)];
+    const cleaned = toolOf({ name: 'a', [field]: small });
+    expect(JSON.stringify(cleaned[field])).not.toContain('\u200b');
+    expect(cleaned.hidden).toEqual([field]);
+    const [read] = parseReading({ origin: 'o', entries: [{ name: 'a', [field]: large }] }).tools;
+    expect(read?.tool[field]).toBeUndefined();
+    const unread = toolOf({ name: 'a', [field]: large });
+    expect(unread[field]).toEqual(large);
+    expect(unread.hidden).toBeUndefined();
+  });
+
+  it('that is not cleaned is always refused by its size', () => {
+    const refused = findSizeProblem({ description: 'x'.repeat(262_145 - '{"description":""}'.length) });
+    expect(refused).toBe('has 262145 bytes, more than 262144: shorten it');
+  });
 });
 
 describe('what an entry says beyond the known words', () => {
