@@ -34,8 +34,8 @@ interface NormalisedSchema {
 interface NormaliseOptions {
   readonly root?: JsonSchema;
   readonly hidden?: 'readOnly' | 'writeOnly';
-  /** Nodes that it may have, each definition once. Default: any number. */
-  readonly most?: number;
+  /** Nodes that it may have, each definition once, and how deep they may be nested. Default: any number. */
+  readonly most?: { readonly nodes: number; readonly depth: number };
 }
 
 interface Run extends NormaliseOptions {
@@ -43,13 +43,15 @@ interface Run extends NormaliseOptions {
   readonly notes: Set<string>;
   readonly names: Map<string, string>;
   readonly uniqueName: (name: string) => string;
-  /** Nodes that are left. */
+  /** So far. */
   nodes: number;
+  /** Of the current node. */
+  depth: number;
 }
 
 /**
  * The form that values are validated against; it keeps the meaning of the schema.
- * @throws Error if it has more nodes than it may have
+ * @throws Error if it has more nodes than it may have, or deeper ones
  */
 export function normaliseSchema(schema: JsonSchema, options: NormaliseOptions = {}): NormalisedSchema {
   return normalise(schema, createRun(schema, options));
@@ -62,8 +64,8 @@ export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
 }
 
 function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
-  const nodes = options.most ?? Number.POSITIVE_INFINITY;
-  return { root: schema, ...options, notes: new Set(), names: new Map(), uniqueName: createUniqueNames(), nodes };
+  const begun = { notes: new Set<string>(), names: new Map(), uniqueName: createUniqueNames(), nodes: 0, depth: 0 };
+  return { root: schema, ...options, ...begun };
 }
 
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
@@ -81,19 +83,23 @@ function normalise(top: JsonSchema, run: Run): NormalisedSchema {
 /** @param path of the node, for notes: `filters.tags[]`, empty for the root */
 function normaliseNode(value: unknown, path: string, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`${path || '(arguments)'}: ${text}`);
-  run.nodes -= 1;
-  if (run.nodes < 0) throw new Error(`its schema has more than ${run.most} nodes`);
+  const { nodes = Number.POSITIVE_INFINITY, depth = Number.POSITIVE_INFINITY } = run.most ?? {};
+  run.nodes += 1;
+  if (run.nodes > nodes) throw new Error(`its schema has more than ${nodes} nodes`);
+  if (run.depth > depth) throw new Error(`its schema is nested more than ${depth} levels deep`);
   if (value === true) return {};
   if (!isObject(value)) {
     note(`${showJson(value)} is no schema: any value is taken`);
     return {};
   }
   const node = mend(upgradeNode(withoutHidden(value, run.hidden)), note);
+  run.depth += 1;
   const inner = mapChildren(node, (child) => {
     if (typeof child.value !== 'boolean') return normaliseNode(child.value, pathOf(child, path), run);
     if (child.step === undefined) return child.value;
     return child.value ? {} : undefined;
   });
+  run.depth -= 1;
   return mergeAllOf(nameReference(inner, run, note));
 }
 

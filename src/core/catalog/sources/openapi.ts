@@ -157,7 +157,7 @@ function isJsonMedia(type: string): boolean {
 /** Self-contained JSON Schema. Requests have no `readOnly` properties, and results no `writeOnly` ones. */
 function standalone(schema: JsonSchema, hidden: 'readOnly' | 'writeOnly', { document, problems }: Operation) {
   // A larger one is refused anyway, and a document may lead from each operation to all of its types.
-  const normalised = normaliseSchema(schema, { root: document, hidden, most: MOST.nodes });
+  const normalised = normaliseSchema(schema, { root: document, hidden, most: MOST });
   problems.push(...normalised.notes);
   return normalised.schema;
 }
