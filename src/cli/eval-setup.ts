@@ -6,7 +6,7 @@ import { type OptionsInput, resolveOptions } from '../core/options.js';
 import type { Judging } from '../eval/case-runner.js';
 import { type CaseFilter, openCases } from '../eval/case-source.js';
 import type { Dispatcher } from '../eval/evaluate.js';
-import { hasRun, withRun } from '../eval/run-store.js';
+import { hasRun, openRunStore, runFile, usingStore, withRun } from '../eval/run-store.js';
 import {
   dayOf,
   hashesOfSets,
@@ -100,7 +100,9 @@ export interface RunIdentity {
 /** Call it under the folder's lock, since another process may have written there meanwhile. */
 export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
   checkOut(out, flags);
-  const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
+  // An earlier process may have been killed before it made the tables.
+  const store = hasRun(out) ? await openRunStore(runFile(out)) : undefined;
+  const earlier = store && (await usingStore(store, (one) => one.summary()));
   const { only, distractors, seed } = flags;
   const today = dayOf(flags.today, earlier?.settings);
   return {

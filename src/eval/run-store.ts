@@ -5,9 +5,12 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Generated, Kysely } from 'kysely';
+import { z } from 'zod';
 import { openSqlite } from '../agents/store/sql/sqlite.js';
-import { messageOf, WinnowError } from '../core/errors.js';
-import type { CaseRecord } from './record.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { messageOf, orUndefined, WinnowError } from '../core/errors.js';
+import { parseAs } from '../core/parse.js';
+import { type CaseRecord, caseRecordSchema } from './record.js';
 import type { RunSummary } from './run-summary.js';
 
 interface Tables {
@@ -33,7 +36,7 @@ export interface RunStore {
   dropErrors(): Promise<void>;
   records(): AsyncGenerator<CaseRecord>;
   prompts(): Promise<Map<string, string>>;
-  /** The value under a key; undefined where there is none. */
+  /** The value under a key; undefined where there is none that can be read. */
   recall(scope: string, key: string): Promise<unknown>;
   remember(scope: string, key: string, value: unknown): Promise<void>;
   close(): Promise<void>;
@@ -47,14 +50,17 @@ export const keyOf = (id: string, repeat: number) => `${repeat} ${id}`;
 export const runFile = (folder: string) => join(folder, 'run.db');
 export const hasRun = (folder: string) => existsSync(runFile(folder));
 
-/** Creates a missing file. @throws WinnowError `store_failed` */
+/** Creates a missing file. @throws WinnowError `store_failed`, also for the database of another program */
 export async function openRunStore(file: string): Promise<RunStore> {
-  const db = await openTables(file);
+  return createRunStore(file, await openTables(file));
+}
+
+function createRunStore(file: string, db: Kysely<Tables>): RunStore {
   const unsaved = new Map<string, string>();
   return {
     async summary() {
       const row = await db.selectFrom('run').select('summary').executeTakeFirst();
-      return row && JSON.parse(row.summary);
+      return row && parseStored(summarySchema, row.summary, `The summary in ${file}`);
     },
     async saveSummary(summary) {
       const row = { place: 1, summary: JSON.stringify(summary) };
@@ -92,9 +98,10 @@ export async function openRunStore(file: string): Promise<RunStore> {
     },
     async *records() {
       for (let last = 0; ; ) {
-        const page = db.selectFrom('cases').select(['place', 'record']).where('place', '>', last);
+        const page = db.selectFrom('cases').selectAll().where('place', '>', last);
         const rows = await page.orderBy('place').limit(PAGE).execute();
-        for (const { record } of rows) yield JSON.parse(record);
+        for (const { id, repeat, record } of rows)
+          yield parseStored(caseRecordSchema, record, `Case "${id}" (repeat ${repeat}) in ${file}`);
         if (rows.length < PAGE) return;
         last = rows.at(-1)?.place ?? last;
       }
@@ -106,7 +113,7 @@ export async function openRunStore(file: string): Promise<RunStore> {
     async recall(scope, key) {
       const found = db.selectFrom('answers').select('value').where('scope', '=', scope).where('key', '=', key);
       const row = await found.executeTakeFirst();
-      return row && JSON.parse(row.value);
+      return row && orUndefined(() => JSON.parse(row.value));
     },
     async remember(scope, key, value) {
       await db
@@ -118,14 +125,46 @@ export async function openRunStore(file: string): Promise<RunStore> {
   };
 }
 
+/** The keys that every part of Winnow reads; `readSummary` refuses another format. */
+const summarySchema = z.custom<RunSummary>((value) => {
+  if (!isObject(value)) return false;
+  const { format, settings, counts, suites, metrics } = value;
+  return format !== 1 || (isObject(settings) && isObject(counts) && Array.isArray(suites) && Array.isArray(metrics));
+}, 'is no summary of a run');
+
+/** @param what is stored, and where. @throws WinnowError `store_failed` for text of another form */
+function parseStored<Schema extends z.ZodType>(schema: Schema, text: string, what: string): z.output<Schema> {
+  const problem = `${what} is damaged, or of another version of Winnow; put back a copy of the file, or run the cases anew`;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new WinnowError('store_failed', `${problem}: ${messageOf(cause)}.`, { cause });
+  }
+  return parseAs(schema, value, { code: 'store_failed', problem });
+}
+
+const TABLES = ['run', 'cases', 'prompts', 'answers'] as const satisfies (keyof Tables)[];
+
 async function openTables(file: string): Promise<Kysely<Tables>> {
   try {
     mkdirSync(dirname(file), { recursive: true });
   } catch (cause) {
     throw new WinnowError('store_failed', `The folder of ${file} can't be made: ${messageOf(cause)}.`, { cause });
   }
-  const db = await openSqlite<Tables>({ file, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  const table = (name: keyof Tables) => db.schema.createTable(name).ifNotExists();
+  const db = await openSqlite<Tables>({ file, busyTimeoutMs: BUSY_TIMEOUT_MS, marks: TABLES });
+  try {
+    // All at once, so that a killed process leaves no file that counts as one of another program.
+    await db.transaction().execute(createTables);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+async function createTables({ schema }: Kysely<Tables>): Promise<void> {
+  const table = (name: keyof Tables) => schema.createTable(name).ifNotExists();
   const tables = [
     table('run')
       .addColumn('place', 'integer', (column) => column.primaryKey())
@@ -146,24 +185,27 @@ async function openTables(file: string): Promise<Kysely<Tables>> {
       .addColumn('value', 'text')
       .addPrimaryKeyConstraint('one_a_key', ['scope', 'key']),
   ];
-  try {
-    for (const one of tables) await one.execute();
-    return db;
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
+  for (const one of tables) await one.execute();
 }
 
-/** Opens the store of an existing run for the time of the work. @throws WinnowError `not_found` */
-export async function withRun<Result>(folder: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
-  if (!hasRun(folder)) throw new WinnowError('not_found', `There is no run in ${folder}: it has no run.db.`);
-  const store = await openRunStore(runFile(folder));
+/** Works with a store, and closes it. */
+export async function usingStore<Result>(store: RunStore, work: (store: RunStore) => Promise<Result>): Promise<Result> {
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/**
+ * Opens the store of an existing run for the time of the work. It creates nothing.
+ * @throws WinnowError `not_found`; `store_failed` for the database of another program
+ */
+export async function withRun<Result>(folder: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
+  if (!hasRun(folder)) throw new WinnowError('not_found', `There is no run in ${folder}: it has no run.db.`);
+  const file = runFile(folder);
+  const db = await openSqlite<Tables>({ file, busyTimeoutMs: BUSY_TIMEOUT_MS, marks: TABLES, mustHaveTables: true });
+  return usingStore(createRunStore(file, db), work);
 }
 
 /** @throws WinnowError `not_found`, `store_failed` */

@@ -1,8 +1,9 @@
 /** What evaluation keeps: runs, their outputs, the cache of answers. */
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/agents/store/open-store.js';
 import type { CompletionRequest, Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/eval/answer-cache.js';
 import { writeOutputs } from '../../src/eval/outputs.js';
@@ -85,6 +86,69 @@ describe('the store of a run', () => {
       code: 'store_failed',
       message: expect.stringContaining('/dev/null/run.db'),
     });
+  });
+});
+
+async function inDatabase(file: string, sql: string): Promise<void> {
+  const { default: Database } = await import('libsql');
+  const database = new Database(file);
+  database.exec(sql);
+  database.close();
+}
+
+describe('a database of something else', () => {
+  /** Its bytes, and the names of the files beside it. */
+  const stateOf = (path: string) => [readFileSync(runFile(path)).toString('base64'), readdirSync(path)];
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['another program', (path) => inDatabase(runFile(path), 'create table bookmarks (url text)')],
+    [
+      'another program with a table of the same name',
+      (path) => inDatabase(runFile(path), 'create table run (url text)'),
+    ],
+    ['a server of Winnow', async (path) => (await openStore({ file: runFile(path) })).close()],
+  ])('stays as it is, and is refused: of %s', async (_, make) => {
+    const path = temporaryFolder();
+    await make(path);
+    const before = stateOf(path);
+    const refused = { code: 'store_failed', message: expect.stringContaining('is the database of another program') };
+    await expect(readSummary(path)).rejects.toMatchObject(refused);
+    await expect(openRunStore(runFile(path))).rejects.toMatchObject(refused);
+    expect(stateOf(path)).toEqual(before);
+  });
+
+  it('stays empty where it is read, and becomes a run where one is written', async () => {
+    const path = temporaryFolder();
+    writeFileSync(runFile(path), '');
+    await expect(readSummary(path)).rejects.toMatchObject({ code: 'not_found' });
+    expect(stateOf(path)).toEqual(['', ['run.db']]);
+    await inRun(path, (store) => store.keep([aRecord()]));
+    expect(await keysIn(path)).toEqual(['c1#0']);
+  });
+});
+
+describe('a damaged row', () => {
+  it.each([
+    ['a summary that is no JSON', `update run set summary = '{"name": "ru'`, /summary in .*run\.db is damaged/u],
+    ['a summary of another form', `update run set summary = '{"format": 1}'`, /summary in .*run\.db is damaged/u],
+    ['a case that is no JSON', `update cases set record = '{"id'`, /Case "c1" \(repeat 0\) in .*run\.db is damaged/u],
+    ['a case of another form', `update cases set record = '{}'`, /Case "c1" \(repeat 0\) in .*run\.db is damaged/u],
+  ])('is named with its file, and what can be done: %s', async (_, sql, message) => {
+    const { path } = await aRun([aRecord()]);
+    await inDatabase(runFile(path), sql);
+    const reading = readSummary(path).then(() => keysIn(path));
+    await expect(reading).rejects.toMatchObject({ code: 'store_failed', message: expect.stringMatching(message) });
+    await expect(reading).rejects.toThrow('run the cases anew');
+  });
+
+  it('of the cache is asked again', async () => {
+    const folder = temporaryFolder();
+    const first = createAnswerCache(numbered(), { folder });
+    await first.model.complete(ask('a'));
+    await first.close();
+    await inDatabase(join(folder, 'answers.db'), `update answers set value = '{"text'`);
+    const again = createAnswerCache(createScriptedModel({ answers: ['new'] }), { folder });
+    expect((await again.model.complete(ask('a'))).text).toBe('new');
+    await again.close();
   });
 });
 

@@ -4,7 +4,7 @@ import type { SelectedTool, Selection, Step } from '../../src/core/result.js';
 import type { EvaluationCase } from '../../src/eval/case.js';
 import { summarise } from '../../src/eval/evaluate.js';
 import { type CaseRecord, caseRecordSchema } from '../../src/eval/record.js';
-import { openRunStore, type RunStore, runFile } from '../../src/eval/run-store.js';
+import { openRunStore, type RunStore, runFile, usingStore } from '../../src/eval/run-store.js';
 import type { RunStart, RunSummary } from '../../src/eval/run-summary.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -98,12 +98,7 @@ export async function aRun(
 
 /** Work with the store of a run, which is made where it is missing. */
 export async function inRun<Result>(path: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
-  const store = await openRunStore(runFile(path));
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  return usingStore(await openRunStore(runFile(path)), work);
 }
 
 /** `id#repeat` of all records, in their order. */

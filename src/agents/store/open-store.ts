@@ -38,7 +38,7 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
   requireFile(place.file);
   if (place.file === '' || place.file === ':memory:')
     throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
-  return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice, mark: MIGRATIONS }), 'sqlite');
+  return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice, marks: [MIGRATIONS] }), 'sqlite');
 }
 
 /** The table of Kysely's migrations. */

@@ -30,8 +30,10 @@ interface SqliteOptions {
   onNotice?: ((notice: string) => void) | undefined;
   /** SQL that creates the tables of an empty database. Default: none. */
   schema?: string;
-  /** A table that the file has if it has any; else it belongs to another program. Default: any file is taken. */
-  mark?: string;
+  /** Tables that the file has if it has any; else it belongs to another program. Default: any file is taken. */
+  marks?: readonly string[];
+  /** Refuses an existing file without tables, which it leaves as it is. Default: the file is taken. */
+  mustHaveTables?: boolean;
 }
 
 // A transaction that reads before it writes could fail as busy in the middle.
@@ -79,12 +81,18 @@ const tables = createOpening(async () => {
   return made.rows.map((row) => `${row.sql};`).join('\n');
 });
 
-function isOwn(database: InstanceType<Native['default']>, mark: string): boolean {
+/** @throws WinnowError `store_failed` for a file of other tables, `not_found` for one that has none but must */
+function refuseOther(database: InstanceType<Native['default']>, options: SqliteOptions): void {
+  const { file, marks = [], mustHaveTables = false } = options;
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
-  return tables.length === 0 || tables.some((table) => Object(table).name === mark);
+  const names = tables.map((table) => Object(table).name);
+  if (names.length === 0 && mustHaveTables) throw new WinnowError('not_found', `${file} holds nothing yet.`);
+  if (names.length === 0 || marks.every((mark) => names.includes(mark))) return;
+  throw new WinnowError('store_failed', `${file} is the database of another program. Name a file of Winnow's own.`);
 }
 
-async function openFile({ file, busyTimeoutMs, onNotice, schema = '', mark }: SqliteOptions): Promise<SqliteDatabase> {
+async function openFile(options: SqliteOptions): Promise<SqliteDatabase> {
+  const { file, busyTimeoutMs, onNotice, schema = '' } = options;
   const { default: Database } = await loadNative();
   try {
     const isNew = file !== undefined && createPrivateFile(file);
@@ -96,9 +104,11 @@ async function openFile({ file, busyTimeoutMs, onNotice, schema = '', mark }: Sq
       'synchronous = FULL',
       'busy_timeout = 0',
     ];
-    if (mark !== undefined && !isOwn(database, mark)) {
+    try {
+      refuseOther(database, options);
+    } catch (error) {
       database.close();
-      throw new WinnowError('store_failed', `${file} is the database of another program. Name a file of Winnow's own.`);
+      throw error;
     }
     for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
     database.exec(schema);
