@@ -2,8 +2,10 @@
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
 import { openStore } from '../../../src/agents/store/open-store.js';
+import { openSqlite } from '../../../src/agents/store/sql/sqlite.js';
 import { storeCommand } from '../../../src/cli/commands/store.js';
 import { storePlaceOf } from '../../../src/cli/read-config.js';
 import { session } from './records.js';
@@ -109,6 +111,26 @@ it('a trial of writing fails where nothing can be written', async () => {
   await expect(store.probe()).resolves.toBeUndefined();
   other.close();
   await store.close();
+});
+
+it('a full disk is named with its file, in a single write and in a transaction, and the store works on', async () => {
+  const db = await openSqlite<{ notes: { text: string } }>({ file: at('full.db'), busyTimeoutMs: 20 });
+  await db.schema.createTable('notes').addColumn('text', 'text').execute();
+  await sql`pragma max_page_count = 20`.execute(db);
+  const write = (to: typeof db) =>
+    to
+      .insertInto('notes')
+      .values({ text: 'x'.repeat(200_000) })
+      .execute();
+  const full = {
+    code: 'store_failed',
+    message: expect.stringMatching(/^The store .*full\.db failed: database or disk is full\.$/u),
+  };
+  await expect(write(db)).rejects.toMatchObject(full);
+  await expect(db.transaction().execute(write)).rejects.toMatchObject(full);
+  await db.insertInto('notes').values({ text: 'short' }).execute();
+  expect(await db.selectFrom('notes').selectAll().execute()).toEqual([{ text: 'short' }]);
+  await db.destroy();
 });
 
 it.each([

@@ -22,6 +22,8 @@ interface GuardOptions {
   isBusy?: (error: unknown) => boolean;
   /** How long to wait for a busy database, in milliseconds. */
   busyTimeoutMs: number;
+  /** Which database it is, in messages, for example its file. Default: only "The store". */
+  name?: string | undefined;
   /** Converts a parameter to a value that the database can store. Default: unchanged. */
   toParameter?: (value: unknown) => unknown;
 }
@@ -33,6 +35,13 @@ export function guardDriver(driver: Driver, options: GuardOptions): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const inTransaction = new WeakSet<DatabaseConnection>();
   const unwrap = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreError(error, options);
+    }
+  };
   return {
     init: (...given) => guarded(() => driver.init(...given)),
     destroy: (...given) => driver.destroy(...given),
@@ -65,7 +74,7 @@ export function guardDriver(driver: Driver, options: GuardOptions): Driver {
     },
     async rollbackTransaction(connection) {
       inTransaction.delete(connection);
-      await guarded(() => driver.rollbackTransaction(connection));
+      await undo(() => driver.rollbackTransaction(connection));
     },
   };
 }
@@ -86,7 +95,7 @@ async function asTransaction<Row>(
     await connection.executeQuery(CompiledQuery.raw('commit'));
     return result;
   } catch (error) {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+    await undo(() => connection.executeQuery(CompiledQuery.raw('rollback')));
     throw error;
   }
 }
@@ -103,12 +112,16 @@ async function whenFree<Result>(work: () => Promise<Result>, options: GuardOptio
   }
 }
 
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+async function undo(rollback: () => Promise<unknown>): Promise<void> {
   try {
-    return await work();
-  } catch (error) {
-    if (error instanceof WinnowError) throw error;
-    const message = messageOf(error);
-    throw new WinnowError('store_failed', `The store failed: ${message}.`, { cause: error });
+    await rollback();
+  } catch {
+    // SQLite itself undoes a transaction that met a full disk. This failure would hide the first one.
   }
+}
+
+function toStoreError(error: unknown, { name }: GuardOptions): WinnowError {
+  if (error instanceof WinnowError) return error;
+  const store = name === undefined ? 'The store' : `The store ${name}`;
+  return new WinnowError('store_failed', `${store} failed: ${messageOf(error)}.`, { cause: error });
 }

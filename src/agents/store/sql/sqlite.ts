@@ -48,7 +48,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 
 /** @throws WinnowError `store_failed` */
 export async function openSqlite<Schema = Tables>(options: SqliteOptions): Promise<Kysely<Schema>> {
-  const { busyTimeoutMs } = options;
+  const { file, busyTimeoutMs } = options;
   const database = await openFile(options);
   return new Kysely<Schema>({
     plugins: [new CamelCasePlugin()],
@@ -61,6 +61,7 @@ export async function openSqlite<Schema = Tables>(options: SqliteOptions): Promi
           begin: CompiledQuery.raw(BEGIN),
           isBusy: (error) => String(Object(error).code).startsWith('SQLITE_BUSY'),
           busyTimeoutMs,
+          name: file,
         }),
     },
   });
