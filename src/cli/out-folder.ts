@@ -1,8 +1,8 @@
 /** The folder of `--out`: refused before the model is opened if it can't be made or holds something else. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
-import { withLock } from '../core/model/store/model-file.js';
+import { isOfFolder, withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
 
@@ -35,16 +35,34 @@ export async function runInFolder<T>(
   work: () => Promise<T>,
   goOn = `Go on with --resume --out ${out}.`,
 ): Promise<T> {
-  try {
-    mkdirSync(out, { recursive: true });
-  } catch (cause) {
-    throw bad(`--out ${out}: the folder can't be made (${messageOf(cause)}).`, cause);
-  }
+  makeFolder(out);
   const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
   try {
     return await withLock(join(out, '.lock'), { signal, onWait }, work);
   } catch (error) {
-    throw toWinnowError(error).code === 'cancelled' ? interrupted(out, goOn) : error;
+    if (toWinnowError(error).code === 'cancelled') throw interrupted(out, goOn);
+    throw isOfFolder(error) ? bad(`--out ${out}: can't be written (${messageOf(error)}).`, error) : error;
+  }
+}
+
+function makeFolder(out: string): void {
+  try {
+    mkdirSync(out, { recursive: true });
+  } catch (error) {
+    const cause = whyNotWritten(out) ?? error;
+    throw bad(`--out ${out}: the folder can't be made (${messageOf(cause)}).`, cause);
+  }
+}
+
+/** Node tells of a missing folder (ENOENT) where it lies on a read-only disk. */
+function whyNotWritten(out: string): unknown {
+  let there = resolve(out);
+  while (!existsSync(there)) there = dirname(there);
+  try {
+    accessSync(there, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -21,7 +21,8 @@ export function writeOutputs(path: string, summary: RunSummary): Promise<string>
     await renderReport({ ...(await reported(store, summary)), out });
     return out;
   }).catch((error) => {
-    throw toWriteError(error);
+    // A full disk names no file.
+    throw toWriteError(error, Object(error).path ?? path);
   });
 }
 

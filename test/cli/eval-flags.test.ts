@@ -155,6 +155,12 @@ describe('the folder of a run', () => {
       expect(await refusal(command, '--out', join(setup.folder, out))).toContain(message);
     });
 
+    // A folder of the kernel, where also the superuser can make no file.
+    it.runIf(existsSync('/sys/kernel'))('refuses a folder that is there and can not be written', async () => {
+      const refused = await refusal(command, '--out', '/sys/kernel');
+      expect(refused).toMatch(/^WinnowError: --out \/sys\/kernel: can't be written \(E[A-Z]+: .+\)\.$/u);
+    });
+
     it('refuses a folder without a name', async () => {
       expect(await refusal(command, '--out', '')).toContain("--out : the folder can't be made");
     });

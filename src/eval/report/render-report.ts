@@ -130,9 +130,9 @@ function embedJson(data: ReportData): string {
 }
 
 /** Only errors of the file itself name a system call; any other is returned unchanged. */
-export function toWriteError(error: unknown, out?: string): unknown {
-  const { syscall, code, path } = Object(error);
+export function toWriteError(error: unknown, out: string): unknown {
+  const { syscall, code } = Object(error);
   if (syscall === undefined || code === undefined) return error;
-  const message = `"${out ?? path}" can't be written (${code}). Give a path in a folder that exists and can be written to.`;
+  const message = `"${out}" can't be written (${code}). Give a path in a folder that exists and can be written to.`;
   return new WinnowError('invalid_option', message, { cause: error });
 }

@@ -121,7 +121,8 @@ export async function ensureModel(options: EnsureModelOptions = {}): Promise<Mod
 
 const WAYS_OUT = 'Give a model file with --set model.file=FILE, or a model server with --base-url URL.';
 
-function isOfFolder(error: unknown): boolean {
+/** Whether the disk or the folder is the reason: full, read-only, or without permission. */
+export function isOfFolder(error: unknown): boolean {
   return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));
 }
 
