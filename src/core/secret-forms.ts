@@ -24,10 +24,11 @@ export function withoutUrlKeys(text: string): string {
   return `${before}${url.href}`;
 }
 
-/** Host and port of Redis, without its password. Undefined for what is no URL of Redis. */
+/** Host and port of Redis, without its password. Undefined for what is no URL of Redis, or has a word as its database. */
 export function redisPlaceOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && ['redis:', 'rediss:'].includes(url.protocol) ? url.host || 'localhost' : undefined;
+  if (!url || !['redis:', 'rediss:'].includes(url.protocol) || !/^\/?\d*$/u.test(url.pathname)) return undefined;
+  return url.host || 'localhost';
 }
 
 /** A function that masks all the keys in a text, in each of their written forms and in any case: URLs lower host names. */

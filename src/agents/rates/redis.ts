@@ -1,6 +1,6 @@
 /** The connection to Redis, where servers share their counts. A server starts and runs without it. */
 import { Redis } from 'ioredis';
-import { WinnowError } from '../../core/errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import { redisPlaceOf } from '../../core/secret-forms.js';
 
 /** Timeout for replies; short, since tool calls wait for them. */
@@ -12,7 +12,8 @@ const MAX_WAIT_MS = 2_000;
 /**
  * Resolves when it is connected, or known to be unreachable.
  * @param onNotice called once when it becomes unreachable, with the reason, and once when it is back
- * @throws WinnowError `invalid_option` for an invalid URL; the message omits it, since it may hold a password
+ * @throws WinnowError `invalid_option` for an invalid URL, which the message omits, since it may hold a password; and for
+ *   a database that this Redis does not have
  */
 export async function connectRedis(url: string, onNotice: (text: string) => void): Promise<Redis> {
   const place = redisPlaceOf(url);
@@ -43,7 +44,11 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
   await new Promise<void>((settle) => {
     for (const event of ['ready', 'close']) redis.once(event, settle);
   });
-  return redis;
+  // Of a number that Redis does not have, the client alone would only tell, and use database 0.
+  const refusal = await redis.select(redis.options.db ?? 0).then(() => '', messageOf);
+  if (!NO_DATABASE.test(refusal)) return redis;
+  redis.disconnect();
+  throw new WinnowError('invalid_option', `redis: Redis at ${place} has no such database (${refusal}).`);
 
   /** Records the reason for reconnecting. @returns true: reconnect */
   function noteReason({ message }: Error): true {
@@ -52,7 +57,10 @@ export async function connectRedis(url: string, onNotice: (text: string) => void
   }
 }
 
-/** A script unknown to Redis is no refusal: the client sends it again. */
+/** What Redis says of a database number above those that it has. */
+const NO_DATABASE = /\bDB index\b/u;
+
+/** A script unknown to Redis is no refusal: the client sends it again. A missing database stays missing. */
 function isRefusal({ message }: Error): boolean {
-  return !message.startsWith('NOSCRIPT');
+  return !message.startsWith('NOSCRIPT') && !NO_DATABASE.test(message);
 }

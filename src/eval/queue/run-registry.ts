@@ -112,6 +112,8 @@ export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Red
   });
   try {
     await redis.connect();
+    // Of a number that Redis does not have, the client alone would only tell, and use database 0.
+    await redis.select(redis.options.db ?? 0);
     const policy = /^maxmemory_policy:(\S+)/mu.exec(await redis.info())?.[1] ?? 'noeviction';
     const advice = `set its maxmemory-policy to noeviction (it is ${policy}).`;
     if (policy !== 'noeviction') onNotice(`Redis at ${place} may throw jobs away when its memory is full: ${advice}`);

@@ -70,6 +70,18 @@ describeRedis(reason === undefined ? 'with one Redis' : `with one Redis (skipped
     expect(one?.told).toEqual([expect.stringContaining(away)]);
   });
 
+  it('a database that it does not have is refused, and is not taken for database 0', async () => {
+    const { url } = (await open(0)).redis;
+    const told: string[] = [];
+    const opening = openRates(`${url}/99`, (notice) => told.push(notice));
+    await expect(opening).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('has no such database (ERR DB index is out of range)'),
+    });
+    await expect(openRates(`${url}/all`, (notice) => told.push(notice))).rejects.toThrow('write the address of Redis');
+    expect(told).toEqual([]);
+  });
+
   it('a server starts without it', async () => {
     const url = `redis://127.0.0.1:${await freePort()}`;
     const told: string[] = [];

@@ -353,11 +353,19 @@ describe('a command', () => {
   it.each([
     ['an address that is none', 'redis', 'invalid_option', 'give the address of Redis'],
     ['another protocol', 'http://127.0.0.1:1', 'invalid_option', 'give the address of Redis'],
+    ['a word for a database', 'redis://user:secret@127.0.0.1:1/all', 'invalid_option', 'give the address of Redis'],
     ['nobody there', 'redis://user:secret@127.0.0.1:1', 'store_failed', 'Redis at 127.0.0.1:1 can'],
   ])('refuses %s, without telling the password', async (_, url, code, message) => {
     const error: unknown = await beginCommand(url).ended.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
     expect(String(error)).not.toContain('secret');
+  });
+});
+
+describe('a database that Redis does not have', () => {
+  itWithRedis('is refused, and is not taken for database 0', async () => {
+    const error: unknown = await beginCommand(`${redis.url}/99`).ended.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'store_failed', message: expect.stringContaining('DB index is out of range') });
   });
 });
 
