@@ -2,6 +2,7 @@
  * The cases of a run: a first pass over the files checks every line and chooses the cases, a second one yields them. Memory
  * holds only ids and line numbers.
  */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -131,7 +132,10 @@ function invalid(message: string, issues: readonly string[] = []): WinnowError {
   return new WinnowError('invalid_request', message, { issues });
 }
 
-/** Lines that are not empty, numbered from 1. @throws WinnowError `not_found` when the file can't be read */
+/**
+ * Lines that are not empty, numbered from 1.
+ * @throws WinnowError `not_found` when the file can't be read, `invalid_request` for a line that is not UTF-8
+ */
 async function* linesOf(file: string): AsyncGenerator<{ text: string; line: number }> {
   try {
     await access(file, constants.R_OK);
@@ -139,10 +143,14 @@ async function* linesOf(file: string): AsyncGenerator<{ text: string; line: numb
   } catch (cause) {
     throw new WinnowError('not_found', `The file ${file} can't be read.`, { cause });
   }
-  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+  // One character a byte, since decoding at once would replace what is not UTF-8.
+  const lines = createInterface({ input: createReadStream(file, 'latin1'), crlfDelay: Number.POSITIVE_INFINITY });
   let line = 0;
-  for await (const text of lines) {
+  for await (const bytes of lines) {
     line += 1;
+    const written = Buffer.from(bytes, 'latin1');
+    if (!isUtf8(written)) throw invalid(`${file}:${line} is not UTF-8 text: save the file as UTF-8.`);
+    const text = written.toString();
     if (text.trim() !== '') yield { text, line };
   }
 }

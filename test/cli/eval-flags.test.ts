@@ -59,6 +59,13 @@ describe('the flags of a run', () => {
       expect((await evaluated(...SELECT)).ids).toHaveLength(8);
     });
 
+    it('are refused where they are not UTF-8, by file and line', async () => {
+      const file = join(setup.folder, 'set.cases.jsonl');
+      writeFileSync(file, Buffer.from(`${JSON.stringify(cases[0])}\n{"id": "\u00e9t\u00e9"}\n`, 'latin1'));
+      const { error } = await runEval(setup.words(SELECT));
+      expect(String(error)).toContain(`${file}:2 is not UTF-8 text: save the file as UTF-8.`);
+    });
+
     it('are the first so many of a tag', async () => {
       rewriteCases((place) => ({ tags: [place % 2 === 0 ? 'even' : 'odd'] }));
       expect((await evaluated(...SELECT, '--tag', 'odd', '--limit', '3')).ids).toEqual(['c1', 'c3', 'c5']);

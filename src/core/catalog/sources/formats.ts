@@ -147,7 +147,7 @@ function parseJsonLines(text: string, origin: string): SourceReading {
     try {
       return [JSON.parse(line)];
     } catch (error) {
-      issues.push(warning(`${origin}:${index + 1}`, `not JSON: ${reasonOf(error)}`));
+      issues.push({ ...warning(`${origin}:${index + 1}`, `not JSON: ${reasonOf(error)}`), isLeftOut: true });
       return [];
     }
   });

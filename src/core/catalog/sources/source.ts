@@ -1,4 +1,5 @@
 /** Types shared by all readers of sources, parsing of what they read, and reading of files and URLs. */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import type { ParseError } from 'jsonc-parser';
 import { reasonOf, throwIfCancelled, WinnowError } from '../../errors.js';
@@ -176,7 +177,9 @@ export function fromOtherForms(written: JsonSchema): JsonSchema {
   const entry: JsonSchema = isFunction ? { toolType: 'builtin', ...beside, ...inner } : written;
   const isSchema = (value: unknown) =>
     isObject(value) && (typesOf(value).includes('object') || SCHEMA_KEYS.some((key) => key in value));
-  const key = ['parameters', 'input_schema'].find((name) => isSchema(entry[name]));
+  // Elsewhere `parameters` may mean anything. Those of a function are its schema, so that a wrong one is refused.
+  const isGiven = isFunction && (inner.parameters ?? undefined) !== undefined;
+  const key = isGiven ? 'parameters' : ['parameters', 'input_schema'].find((name) => isSchema(entry[name]));
   if (key === undefined || entry.inputSchema !== undefined) return entry;
   const { [key]: inputSchema, ...rest } = entry;
   return { toolType: 'builtin', ...rest, inputSchema };
@@ -249,12 +252,14 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
   throwIfCancelled(signal);
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const text = isUrl(location)
+    const read = isUrl(location)
       ? await fetchDocument(location, AbortSignal.any(signal ? [timeout, signal] : [timeout]))
-      : await readFile(location, { encoding: 'utf8', signal });
-    return text.replace(/^\uFEFF/, '');
+      : await readFile(location, { signal });
+    if (typeof read !== 'string' && !isUtf8(read)) throw sourceFailed(location, 'is not UTF-8 text. Save it as UTF-8');
+    return read.toString().replace(/^\uFEFF/, '');
   } catch (error) {
     throwIfCancelled(signal);
+    if (error instanceof WinnowError) throw error;
     if (!isUrl(location))
       throw sourceFailed(location, `can't be read (${reasonOf(error)}). Check the path and its permissions`, error);
     const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `can't be fetched (${reasonOf(error)})`;

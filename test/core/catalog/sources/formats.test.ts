@@ -195,11 +195,52 @@ describe('a JSON file', () => {
     });
   });
 
+  it('that is not UTF-8 is refused by its name', async () => {
+    await writeFile(join(own, 'old.json'), Buffer.from('[{"name": "\u00e9t\u00e9"}]', 'latin1'));
+    await expect(read('json', join(own, 'old.json'))).rejects.toMatchObject({
+      code: 'source_failed',
+      message: `The source ${join(own, 'old.json')} is not UTF-8 text. Save it as UTF-8.`,
+    });
+  });
+
   it('takes a null as a value that is not there', async () => {
     const entry = { ...tool, outputSchema: null, category: null, annotations: { title: null, readOnlyHint: true } };
     const { tools, issues } = await readJson('tools.json', [entry]);
     expect(tools).toMatchObject([{ name: 'a', risk: 'low' }]);
     expect(issues).toEqual([]);
+  });
+});
+
+/** Each map takes over the one before it ten times. */
+function nestedMerges(levels: number): string {
+  const one = (_: unknown, level: number) => `x${level + 1}: &x${level + 1} { <<: [${Array(10).fill(`*x${level}`)}] }`;
+  return ['x0: &x0 { toolType: builtin }', ...Array.from({ length: levels }, one)].join('\n');
+}
+
+describe('a YAML file with merge keys', () => {
+  it('takes over the keys of a map, of the first of several, and of what that takes over; own keys count before', async () => {
+    const { tools, issues } = await readJson(
+      'tools.yaml',
+      `base: &base { toolType: builtin, category: water, risk: low }
+more: &more { <<: *base, category: air }
+tools:
+  - { <<: *base, name: a }
+  - { <<: [*more, *base], name: b, risk: high }
+`,
+    );
+    expect(issues).toEqual([]);
+    expect(tools).toMatchObject([
+      { name: 'a', toolType: 'builtin', category: 'water', risk: 'low' },
+      { name: 'b', toolType: 'builtin', category: 'air', risk: 'high' },
+    ]);
+  });
+
+  it.each([
+    ['a text', 'tools: [{ <<: base, name: a }]', 'The merge key << takes a map'],
+    ['the map that it is in', 'tools: [&a { <<: *a, name: a }]', 'An alias stands in the map'],
+    ['ten maps, each of ten, and so on', nestedMerges(9), 'alias'],
+  ])('is refused where it takes over %s', async (_, text, message) => {
+    await expect(readJson('tools.yaml', text)).rejects.toThrow(message);
   });
 });
 
@@ -210,6 +251,12 @@ describe('a wrong entry is left out with its place and name', () => {
     ['a schema of an impossible form', { ...tool, inputSchema: { properties: [] } }, 'a', 'inputSchema.properties'],
     ['an output of an impossible form', { ...tool, outputSchema: { type: 1 } }, 'a', 'outputSchema.type'],
     ['a value that is no object', 'a', undefined, 'entry'],
+    [
+      'a function with a wrong schema',
+      { type: 'function', function: { ...tool, parameters: ['x'] } },
+      'a',
+      'inputSchema',
+    ],
   ])('%s', async (_, entry, name, message) => {
     const { tools, issues } = await readJson('tools.json', [{ ...tool, name: 'good' }, entry]);
     expect(tools.map((item) => item.name)).toEqual(['good']);
@@ -241,7 +288,7 @@ describe('a JSONL file', () => {
     );
     expect(tools.map((item) => item.name)).toEqual(['a', 'b']);
     expect(issues).toMatchObject([
-      { level: 'warning', entry: 't.jsonl:3', message: expect.stringContaining('not JSON') },
+      { level: 'warning', entry: 't.jsonl:3', message: expect.stringContaining('not JSON'), isLeftOut: true },
     ]);
   });
 });
