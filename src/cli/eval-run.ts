@@ -22,7 +22,7 @@ import { createEvaluationProgress } from './progress.js';
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
-  await refuseUnjudged(bars, flags.only ?? 'all');
+  await refuseUnjudged(bars, { only: flags.only ?? 'all', repeat: flags.repeat });
   const signals = catchInterrupts();
   const { stderr } = process;
   try {

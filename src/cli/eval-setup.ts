@@ -19,7 +19,7 @@ import {
 import { type OnStablePart, PLANNING_ALONE, promptHashesOf } from '../eval/suite.js';
 import type { FlagsOf } from './command.js';
 import type { CASES, EvalFlags } from './eval-options.js';
-import { loadSuites } from './eval-suites.js';
+import { loadSuites, refuseUnusedCatalog } from './eval-suites.js';
 import { checkOut, chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
@@ -46,6 +46,7 @@ export async function setUpCases(
   flags: FlagsOf<typeof CASES> & { resume?: boolean },
   { stderr, signal, more, filter }: CasesContext,
 ) {
+  refuseUnusedCatalog(flags);
   const config = await readConfig(flags);
   const out = chooseOut(kind, flags);
   const options = resolveOptions({ ...config.options, ...more });

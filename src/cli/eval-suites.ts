@@ -31,6 +31,16 @@ export async function loadSuites(sets: readonly string[], { config, ...context }
   return suites;
 }
 
+/** Sets bring their own tools. @throws WinnowError `invalid_option` for `--catalog` beside sets alone */
+export function refuseUnusedCatalog({ suite: sets = [], catalog }: { suite?: string[]; catalog?: string[] }): void {
+  if (catalog === undefined || sets.length === 0 || sets.some(isCaseFile)) return;
+  throw refused(
+    `--catalog has no effect on --suite ${sets.join(', ')}, which brings its own tools: leave it out, or name the file of cases.`,
+  );
+}
+
+const isCaseFile = (set: string) => /\.jsonl?$/u.test(set);
+
 interface FoundSuite {
   name: string;
   caseFile: string;
@@ -39,7 +49,7 @@ interface FoundSuite {
 
 /** A file of cases for the catalogue, or a set in either of its two file layouts. */
 function findSuite(set: string, catalog: readonly string[] | undefined): FoundSuite {
-  if (/\.jsonl?$/u.test(set)) {
+  if (isCaseFile(set)) {
     if (catalog) return { name: nameOf(set), caseFile: set, sources: catalog };
     throw refused(`--suite ${set}: name the tools that the cases are about, by --catalog.`);
   }

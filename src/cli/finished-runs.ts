@@ -3,7 +3,7 @@ import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { type Bar, type BarResult, judgeGate, parseGate } from '../eval/gate.js';
-import { isOfStage } from '../eval/metrics.js';
+import { isOfStage, repeatsFor } from '../eval/metrics.js';
 import { writeComparisonPage, writeOutputs } from '../eval/outputs.js';
 import { readSummary, withRun } from '../eval/run-store.js';
 import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
@@ -18,7 +18,7 @@ type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
 export async function printComparison(first: string, second: string, flags: FlagsOf<typeof COMPARE>): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
-  await refuseUnjudged(bars, onlyOf(await readSummary(second)));
+  await refuseUnjudged(bars, judgingOf(await readSummary(second)));
   const comparison = await compareRuns(first, second);
   if (comparison.cases === 0)
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
@@ -32,7 +32,7 @@ export async function printComparison(first: string, second: string, flags: Flag
 export async function writeReport(path: string, flags: Flags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   const earlier = await readSummary(path);
-  await refuseUnjudged(bars, onlyOf(earlier));
+  await refuseUnjudged(bars, judgingOf(earlier));
   const { endedAt } = earlier;
   const now = endedAt === undefined ? undefined : new Date(endedAt);
   const summary = await withRun(path, (store) => summarise(store, earlier, now));
@@ -43,20 +43,30 @@ export async function writeReport(path: string, flags: Flags): Promise<void> {
 
 const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
 
+interface Judging {
+  readonly only: Only;
+  /** Runs of each case. */
+  readonly repeat: number;
+}
+
+const judgingOf = (run: RunSummary): Judging => ({ only: onlyOf(run), repeat: run.planned / run.cases });
+
 /**
- * Refuses bars that a run of these stages can't be judged by, before it spends time.
+ * Refuses bars that a run of these stages and repeats can't be judged by, before it spends time.
  * @throws WinnowError `invalid_option` for a metric without values in the run, and for another run that can't be compared
  */
-export async function refuseUnjudged(bars: readonly Bar[], only: Only): Promise<void> {
+export async function refuseUnjudged(bars: readonly Bar[], judging: Judging): Promise<void> {
   for (const bar of bars) {
     const why =
-      bar.kind === 'noWorseThan'
-        ? await whyNotBeside(bar.run, only)
-        : isOfStage(bar.metric, only)
-          ? undefined
-          : `a run of ${STAGES[only]} has no value of it.`;
+      bar.kind === 'noWorseThan' ? await whyNotBeside(bar.run, judging.only) : whyNoValue(bar.metric, judging);
     if (why !== undefined) throw new WinnowError('invalid_option', `--gate ${bar.text}: ${why}`);
   }
+}
+
+function whyNoValue(metric: string, { only, repeat }: Judging): string | undefined {
+  if (!isOfStage(metric, only)) return `a run of ${STAGES[only]} has no value of it.`;
+  const needed = repeatsFor(metric);
+  return repeat >= needed ? undefined : `it needs each case ${needed} times (--repeat ${needed}), not ${repeat}.`;
 }
 
 async function whyNotBeside(run: string, only: Only): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call
 import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { createScope } from '../core/catalog/scope.js';
-import { orAborted, throwIfCancelled } from '../core/errors.js';
+import { messageOf, orAborted, throwIfCancelled } from '../core/errors.js';
 import { createOpening } from '../core/kept.js';
 import { createLocalModels, createModel, type LocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
@@ -93,11 +93,14 @@ export async function openModels(config: ConfigFile, context: ModelContext, one?
   // Reads all settings before it opens a model.
   const settings = one ?? modelSettings(config);
   const planningSettings = one ? undefined : planningModelSettings(config, settings);
+  const destination = config.callLog ?? 'off';
+  const note = (notice: string) => void context.stderr.write(`${notice}\n`);
   const callLog = createCallLog({
-    destination: config.callLog ?? 'off',
+    destination,
     includesSecrets: config.callLogSecrets,
     secrets: configuredSecrets(config),
-    onNotice: (notice) => context.stderr.write(`${notice}\n`),
+    onNotice: note,
+    onError: (error) => note(`The call log ${destination} can't be written, so lines are lost: ${messageOf(error)}`),
   });
   const opened: { close(): unknown }[] = [callLog];
   const close = async () => {

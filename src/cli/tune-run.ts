@@ -5,6 +5,7 @@ import type { ModelSettings } from '../core/model/create-model.js';
 import type { EvaluationCase } from '../eval/case.js';
 import { dayOf, hashesOfSets, toSettings } from '../eval/run-summary.js';
 import type { Difference } from '../eval/statistics.js';
+import { RUN_AGAIN } from '../eval/tune/measure.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../eval/tune/prompt-draft.js';
 import { tune } from '../eval/tune/tune.js';
 import type { PromptReport, TuneReport } from '../eval/tune/tune-report.js';
@@ -23,8 +24,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
   const signals = catchInterrupts();
   try {
     const setup = await setUpCases('tune', flags, { stderr: process.stderr, signal: signals.stop });
-    const goOn = 'Run it again: answers so far are kept, and take no time.';
-    const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals), goOn);
+    const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals), RUN_AGAIN);
     print(flags, { value: report, text: renderOutcome(report) });
     process.stderr.write(`${join(setup.out, 'report.json')}\n`);
   } finally {

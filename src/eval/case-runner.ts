@@ -174,9 +174,10 @@ const SERVER_ERRORS = new Set(['model_unavailable', 'model_refused', 'model_fail
 /** Finds a server error behind the fallback, whose tools do not show the model's choice. */
 function serverErrorOf(selection: Selection | undefined, calls: readonly RecordedCall[]): WinnowError | undefined {
   if (selection?.mode !== 'fallback') return undefined;
-  const failed = calls.find(({ stage, errorCode }) => stage === 'selection' && SERVER_ERRORS.has(errorCode ?? ''));
-  if (!failed) return undefined;
-  return new WinnowError(failed.errorCode === 'model_refused' ? 'model_refused' : 'model_failed', selection.reason);
+  const failed = calls.find(({ stage, failure }) => stage === 'selection' && SERVER_ERRORS.has(failure?.code ?? ''));
+  if (!failed?.failure) return undefined;
+  const { code, message } = failed.failure;
+  return new WinnowError(code === 'model_refused' ? code : 'model_failed', message);
 }
 
 interface Done {
@@ -249,7 +250,7 @@ function usageOf({ tried, schemaTokens: { of, all } }: Done): CaseRecord['usage'
   };
 }
 
-function toCall({ isReading, errorCode: _, stablePart: __, ...call }: RecordedCall, { selection }: Attempt): ModelCall {
+function toCall({ isReading, failure: _, stablePart: __, ...call }: RecordedCall, { selection }: Attempt): ModelCall {
   if (!isReading || call.answer !== '') return call;
   const ranked = (selection?.tools ?? []).filter(({ probability }) => probability !== undefined);
   return { ...call, answer: ranked.map(({ name, probability }) => `${name} ${probability}`).join('\n') };

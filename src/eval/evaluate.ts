@@ -66,8 +66,8 @@ export interface EvaluationEnd {
   failure: WinnowError | undefined;
 }
 
-/** Aborts with an error after `most` server errors in a row: the server is down. */
-export function createOutage(most: number) {
+/** Aborts with an error after `most` server errors in a row: the server is down. @param goOn what to do then */
+export function createOutage(most: number, goOn: string) {
   const down = new AbortController();
   let errors = 0;
   return {
@@ -76,7 +76,7 @@ export function createOutage(most: number) {
       errors = error ? errors + 1 : 0;
       if (!error || errors < most) return;
       const last = `the last with ${error.code}: ${error.message}`;
-      down.abort(new WinnowError('model_failed', `${errors} cases in a row failed, ${last} Go on with --resume.`));
+      down.abort(new WinnowError('model_failed', `${errors} cases in a row failed, ${last} ${goOn}`));
     },
   };
 }
@@ -86,7 +86,7 @@ const MAX_ERRORS_IN_A_ROW = 20;
 
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
   const { store, start, stop = NEVER, cancel = NEVER } = options;
-  const outage = createOutage(MAX_ERRORS_IN_A_ROW);
+  const outage = createOutage(MAX_ERRORS_IN_A_ROW, 'Go on with --resume.');
   let failure: WinnowError | undefined;
   // Saved first, so that even a killed run has its settings.
   await store.saveSummary(toSummary(start, { all: createTally().facts(), ofSuites: [] }));

@@ -29,7 +29,7 @@ export interface BarResult {
 const METRIC_BAR = /^([\w@.^]+)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/u;
 const RUN_BAR = /^noWorseThan\s*=\s*(.+)$/u;
 
-/** @throws WinnowError `invalid_option` for a malformed bar or an unknown metric */
+/** @throws WinnowError `invalid_option` for a malformed bar, an unknown metric, or a share above 1 */
 export function parseGate(text: string): Bar[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map(parseBar);
@@ -44,10 +44,13 @@ function parseBar(text: string): Bar {
     const form = 'write it as metric>=number (also <=, >, <) or noWorseThan=RUN';
     throw new WinnowError('invalid_option', `--gate: "${text}" is no bar; ${form}.`);
   }
-  if (!meaningOf(metric)) {
+  const meaning = meaningOf(metric);
+  if (!meaning) {
     const known = `${[...METRICS.keys()].join(', ')}; with --repeat pass^1, pass^2, … and flipRate`;
     throw new WinnowError('invalid_option', `--gate: there is no metric "${metric}"; there are ${known}.`);
   }
+  if (meaning.unit === 'fraction' && Number(value) > 1)
+    throw new WinnowError('invalid_option', `--gate ${text}: ${metric} is at most 1; write 80 % as 0.8.`);
   return { kind: 'metric', text, metric, holds: (found) => compare(found, Number(value)) };
 }
 

@@ -57,10 +57,12 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map(
   ),
 );
 
+const POWER = /^pass\^(\d+)$/u;
+
 /** Includes metrics that depend on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
   const perCase = { group: 'selection', unit: 'fraction' } as const;
-  const power = /^pass\^(\d+)$/u.exec(name)?.[1];
+  const power = POWER.exec(name)?.[1];
   if (power !== undefined) {
     return { ...perCase, label: power === '1' ? 'A try right' : `All of ${power} tries right`, better: 'higher' };
   }
@@ -76,6 +78,12 @@ export function isOfStage(name: string, only: Only): boolean {
   const group = meaningOf(name)?.group;
   if (only === 'select') return group !== 'plan';
   return only === 'all' || group !== 'selection' || WHOLE.test(name);
+}
+
+/** The fewest runs of each case with which a run has values of the metric. */
+export function repeatsFor(name: string): number {
+  const power = POWER.exec(name)?.[1];
+  return power === undefined && name !== 'flipRate' ? 1 : Math.max(2, Number(power ?? 0));
 }
 
 export interface Tally {

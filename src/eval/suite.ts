@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { Tool } from '../core/catalog/tool.js';
+import type { WinnowError } from '../core/errors.js';
 import { keepLatest } from '../core/kept.js';
 import {
   type CallEnd,
@@ -33,7 +34,7 @@ export interface Suite {
 /** A recorded call of the model. */
 export interface RecordedCall extends ModelCall {
   readonly isReading: boolean;
-  readonly errorCode?: string;
+  readonly failure?: WinnowError;
   /** The text behind the hash `system`. */
   readonly stablePart: string;
 }
@@ -106,7 +107,7 @@ function recordedPlanner(catalog: Catalog, parts: SuitePlannerOptions, isCached:
       stage: request.stage ?? 'selection',
       isReading: 'opening' in request,
       answer: end.completion?.text ?? '',
-      ...(end.error ? { error: `${end.error.code}: ${end.error.message}`, errorCode: end.error.code } : {}),
+      ...(end.error ? { error: `${end.error.code}: ${end.error.message}`, failure: end.error } : {}),
       usage: { ...end.usage },
       milliseconds: millisecondsSince(startedAt),
       system: hashOf(request.prompt.system),

@@ -51,6 +51,8 @@ describe('a run', () => {
     setup.instead = (place) => (place === 3 ? fail(401, 'no key') : undefined);
     const { stdout, exitCode } = await evaluate();
     expect([stdout, exitCode]).toEqual([expect.stringMatching(/^1 × model_refused: .+$/mu), 0]);
+    const selected = await evaluate(['--only', 'select', '--out', join(setup.folder, 'selected'), '--no-cache']);
+    expect(selected.stdout).toMatch(/^1 × model_refused: The server at .+$/mu);
     setup.instead = () => fail(401, 'no key');
     const none = await evaluate(['--limit', '2', '--out', join(setup.folder, 'none'), '--no-cache']);
     expect(none.stdout).toMatch(/^2 × model_refused: .+$/mu);
@@ -240,6 +242,18 @@ describe('refused, before a model is asked', () => {
     ['no cases', ['--base-url', 'http://a.example', '--model', 'm'], 'There are no cases'],
     ['cases without a catalogue', ['--suite', 'a.jsonl'], 'name the tools that the cases are about, by --catalog'],
     ['a set that is not there', ['--suite', 'none'], 'there is neither none.cases.jsonl with none.tools.json, nor'],
+    [
+      'tools beside a set, which brings its own',
+      ['--suite', 'set', '--catalog', 'a.json'],
+      '--catalog has no effect on',
+    ],
+    ['a share above 1', ['--gate', 'recall>=80'], '--gate recall>=80: recall is at most 1; write 80 % as 0.8'],
+    [
+      'more tries than are done',
+      ['--repeat', '3', '--gate', 'pass^5>=0.5'],
+      'it needs each case 5 times (--repeat 5), not 3',
+    ],
+    ['repeats that are not done', ['--gate', 'flipRate<=0.1'], 'it needs each case 2 times (--repeat 2), not 1'],
     ['a metric that does not exist', ['--gate', 'recal>=1'], 'there is no metric "recal"'],
     ['going on without a folder', ['--resume'], '--resume needs --out'],
     ['a stage that does not exist', ['--only', 'poem'], "argument 'poem' is invalid"],

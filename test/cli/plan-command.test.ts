@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -48,6 +49,14 @@ async function run(name: 'plan' | 'select', words: readonly string[], script: Se
 }
 
 describe('winnow plan', () => {
+  it.runIf(existsSync('/dev/full'))('tells that its call log can not be written', async () => {
+    const told: string[] = [];
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    await run('plan', ['level', '--set', 'callLog=/dev/full'], [answerJson(PLAN)]);
+    const lost = told.join('').match(/^The call log \/dev\/full can't be written, so lines are lost: ENOSPC.*$/gmu);
+    expect(lost).toHaveLength(1);
+  });
+
   it('prints the whole result as JSON, which the published schema takes', async () => {
     const printed = await run('plan', ['level', '--json'], [answerJson(PLAN)]);
     expect(resultSchema.parse(JSON.parse(printed))).toMatchObject({ kind: 'plan', goal: 'level', levels: [['s1']] });

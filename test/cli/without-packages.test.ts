@@ -26,11 +26,11 @@ function notThere(error: Error): object {
   return new Proxy({}, { get });
 }
 
-const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--catalog', 'fixtures/catalogs/hydrology.json'];
+const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--suite', 'fixtures/hydrology'];
 
 describe('without the package', () => {
   it.each([
-    ['eval', ['--suite', 'fixtures/hydrology', '--limit', '1']],
+    ['eval', ['--limit', '1']],
     ['worker', ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']],
   ])('bullmq, winnow %s --queue says how to install it', async (name, words) => {
     const out = name === 'eval' ? ['--out', join(temporaryFolder(), 'run')] : [];

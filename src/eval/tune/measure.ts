@@ -38,6 +38,8 @@ export class BudgetEnded extends Error {}
 export type Measure = (variant: Variant, cases: readonly EvaluationCase[], reserve?: number) => Promise<Measurements>;
 
 const MAX_ERRORS_IN_A_ROW = 8;
+/** What to do where a run of tuning ends early. */
+export const RUN_AGAIN = 'Run it again: answers so far are kept, and take no time.';
 
 export function createMeasurer(parts: MeasurerParts): Measure {
   const { budget, jobs, stop, cancel } = parts;
@@ -54,7 +56,7 @@ export function createMeasurer(parts: MeasurerParts): Measure {
     const run = parts.createRunner(variant, file, (hash, text) => {
       if (!stableParts.has(hash)) stableParts.set(hash, parts.countTokens(text));
     });
-    const outage = createOutage(MAX_ERRORS_IN_A_ROW);
+    const outage = createOutage(MAX_ERRORS_IN_A_ROW, RUN_AGAIN);
     let begun = 0;
     async function* queue(): AsyncGenerator<CaseJob> {
       for (const one of missing) {

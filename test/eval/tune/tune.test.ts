@@ -114,7 +114,9 @@ describe('a run that was stopped', () => {
 describe('a run is refused', () => {
   it('where the server is down, with what it said', async () => {
     const model = createScriptedModel({ answers: () => new WinnowError('model_failed', 'HTTP 500') });
-    await expect(tune(tuneOptions(model))).rejects.toThrow('8 cases in a row failed');
+    await expect(tune(tuneOptions(model))).rejects.toThrow(
+      '8 cases in a row failed, the last with model_failed: HTTP 500 Run it again: answers so far are kept',
+    );
   });
 
   it('by nobody where single cases fail; they are left out, and named', async () => {
