@@ -1,5 +1,6 @@
 /** One request in progress: the view of its caller, its time budget, and its usage so far. */
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import { secretNamesOf } from './catalog/schema/secrets.js';
@@ -8,6 +9,7 @@ import type { Tool } from './catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from './errors.js';
 import { type Model, noUsage, withUsage } from './model/model.js';
 import { type OptionsInput, resolveOptions } from './options.js';
+import { parseOptions } from './parse.js';
 import { unseenHistory } from './prompts/context.js';
 import type { PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
@@ -43,8 +45,15 @@ export interface PlannerParts {
 export type Turns = ReturnType<typeof createTurns>;
 export type Turn = ReturnType<Turns['begin']>;
 
+/** What callers without types may forget. */
+const neededSchema = z.object({
+  catalog: z.custom((value) => Array.isArray(Object(value).tools), 'is missing: give the catalog of loadCatalog'),
+  model: z.custom((value) => typeof Object(value).complete === 'function', 'is missing: give that of createModel'),
+});
+
 /** The state that all requests of a planner share, resolved once. @throws WinnowError `invalid_option` */
 export function createTurns({ catalog, model, planningModel = model, ...parts }: PlannerParts) {
+  parseOptions(neededSchema, { catalog, model }, 'planner');
   const options = resolveOptions(parts.options);
   const viewOf = createScope(catalog, parts.filter);
   const rules = parts.rules ?? (() => catalog.rules);

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { languageOf } from '../../src/core/language.js';
+import { createPlanner } from '../../src/core/planner.js';
 import type { PlanRequest } from '../../src/core/request.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { makeTool, namesOf, naming, needing, notesOf, plannerOf, planOf, returning, TOOLS } from './selection/setup.js';
 
 const needTools = (what: string) => JSON.stringify({ kind: 'needTools', needTools: what });
 const UNPLANNABLE = '{"kind":"unplannable","reason":"there is no way"}';
+
+it.each([
+  ['{"model": {}}', /planner\.catalog: is missing.*; planner\.model: is missing/u],
+  ['{"catalog": {"tools": []}}', /: planner\.model: is missing: give that of createModel\.$/u],
+])('a planner without its parts is refused, and each is named: %s', (parts, message) => {
+  expect(() => createPlanner(JSON.parse(parts))).toThrow(message);
+});
 
 describe('the path of a request', () => {
   it('is one selection and one planning, and ends in a checked plan', async () => {

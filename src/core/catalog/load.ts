@@ -93,7 +93,8 @@ export interface LoadedCatalog {
  */
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
   const { sources, previous, strict, signal, variable, tokensOf, logger } = options;
-  if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
+  if (!Array.isArray(sources) || sources.length === 0)
+    throw new WinnowError('invalid_option', 'A catalogue needs at least one source, in the list `sources`.');
   const timeoutMs = parseOptions(timerMs.default(DEFAULT_SOURCE_TIMEOUT_MS), options.timeoutMs, 'timeoutMs');
   const baseUrls = parseOptions(baseUrlsSchema, options.baseUrls, 'baseUrls');
   const context = { timeoutMs, signal, variable, tokensOf };

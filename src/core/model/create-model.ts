@@ -1,10 +1,12 @@
 /** Makes a model from settings: an endpoint if one is set, else the embedded model. Unused code is not loaded. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { WinnowError } from '../errors.js';
+import { parseOptions } from '../parse.js';
 import { withoutUrlKeys } from '../secret-forms.js';
 import type { Model } from './model.js';
-import type { OpenAIModelOptions } from './openai/options.js';
+import { type OpenAIModelOptions, optionsSchema } from './openai/options.js';
 import type { EnsureModelOptions } from './store/model-file.js';
 
 /** Settings that the model does not use have no effect; `onNotice` reports them. */
@@ -19,6 +21,13 @@ export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'mod
   threads?: number | undefined;
 }
 
+const NAMES = [
+  ...Object.keys(optionsSchema.omit({ timeoutMs: true }).shape),
+  ...['modelFile', 'callTimeoutMs', 'threads'],
+];
+/** Whichever model is made checks its own values. A misspelt name alone would be without effect. */
+const namesSchema = z.strictObject(Object.fromEntries(NAMES.map((name) => [name, z.unknown().optional()])));
+
 export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' | 'onNotice' | 'signal'> {
   /** Shares open local models with the same file, context and threads. Default: none are shared. */
   localModels?: LocalModels | undefined;
@@ -32,6 +41,7 @@ export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' 
  * const remote = await createModel({ baseUrl: 'http://127.0.0.1:8080/v1', model: 'my-model' });
  */
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
+  parseOptions(namesSchema, settings, 'model');
   const { modelFile: file, threads, callTimeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
   const { localModels, ...pull } = hooks;
   const others = baseUrl === undefined ? { ...ofEndpoint, callTimeoutMs } : { modelFile: file, threads };

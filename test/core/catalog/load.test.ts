@@ -111,7 +111,9 @@ describe('a catalogue of several sources', () => {
   });
 
   it('is refused without any source', async () => {
-    await expect(loadCatalog({ sources: [] })).rejects.toMatchObject({ code: 'invalid_option' });
+    const refused = { code: 'invalid_option', message: expect.stringContaining('at least one source') };
+    await expect(loadCatalog({ sources: [] })).rejects.toMatchObject(refused);
+    await expect(loadCatalog(JSON.parse('{}'))).rejects.toMatchObject(refused);
   });
 
   it('is refused, naming both files, when two system tools have one name', async () => {

@@ -109,6 +109,16 @@ describe('the choice of a model', () => {
       expect(server.requests).toHaveLength(asked);
     });
 
+    it.each([
+      ['{"baseURL": "http://127.0.0.1:9/v1"}', /model: Unrecognized key "baseURL"; nearest: "baseUrl"/u],
+      ['{"timeoutMs": 5}', /"timeoutMs"; known: .*callTimeoutMs/u],
+    ])('refuses a setting that there is not, and names a near one, or all: %s', async (settings, message) => {
+      await expect(createModel(JSON.parse(settings))).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(message),
+      });
+    });
+
     it('tells that a model file has no effect beside an endpoint', async () => {
       const notices: string[] = [];
       const settings = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm', modelFile: 'own.gguf' };
