@@ -26,7 +26,7 @@ export function runWhole<T>(work: Generator<void, T, void>): T {
 export type TakeTurn = (user: string | undefined) => Promise<void>;
 
 /** A queue for work whose checks may take a tenth of a second each: the users get turns by rotation, whatever each has waiting. */
-export function createTurns(): TakeTurn {
+export function createTurnQueue(): TakeTurn {
   /** User -> its waiting requests, in the order of their turns. */
   const waiting = new Map<string | undefined, (() => void)[]>();
   let isRunning = false;

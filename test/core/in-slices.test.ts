@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../src/core/in-slices.js';
+import { createTurnQueue } from '../../src/core/in-slices.js';
 
 describe('turns of requests', () => {
   it('go round the users, whatever each has waiting', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createTurnQueue();
     const begun: string[] = [];
     const ask = async (user: string, name: string) => {
       await takeTurn(user);
@@ -15,7 +15,7 @@ describe('turns of requests', () => {
   });
 
   it('leave the event loop to others in between', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createTurnQueue();
     const events: string[] = [];
     const requests = ['one', 'two', 'three'].map(async (name) => {
       await takeTurn('ann');
@@ -30,7 +30,7 @@ describe('turns of requests', () => {
   });
 
   it('begin anew after a pause', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createTurnQueue();
     await takeTurn(undefined);
     await nextTurn();
     await nextTurn();

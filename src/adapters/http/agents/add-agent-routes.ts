@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Agents } from '../../../agents/agents.js';
 import { accountOf } from '../../../agents/contracts.js';
 import { WinnowError } from '../../../core/errors.js';
-import { createTurns, type TakeTurn } from '../../../core/in-slices.js';
+import { createTurnQueue, type TakeTurn } from '../../../core/in-slices.js';
 import { type AnswerWork, disconnectSignalOf } from '../answer-work.js';
 import type { Gate } from '../gate.js';
 import type { Stop } from '../graceful-stop.js';
@@ -44,7 +44,7 @@ export function agentRoutes(agents: Agents, origin: () => string): Route[] {
 }
 
 export function addAgentRoutes(app: FastifyInstance, { routes, metrics, ...parts }: AgentRouteParts): void {
-  const takeTurn = createTurns();
+  const takeTurn = createTurnQueue();
   for (const route of routes) addRoute(app, route, { ...parts, takeTurn });
   const operation = {
     operationId: 'metrics',
