@@ -1,11 +1,8 @@
 /**
- * Answers of MCP servers to requests for what they offer besides tools. The SDK checks an answer as a whole and lists each
- * fault, which takes seconds for thousands of them. So it gets an empty one to check, and the answer is read here: bounded,
- * one item after the other, up to the first fault.
+ * Answers of MCP servers to requests for what they offer besides tools. The transport keeps them from the checks of the SDK,
+ * and they are read here: bounded, one item after the other, up to the first fault.
  */
-import { SdkError, SdkErrorCode, specTypeSchemas, type Transport } from '@modelcontextprotocol/client';
-import { z } from 'zod';
-import { isObject } from '../../../core/catalog/schema/json.js';
+import { SdkError, SdkErrorCode, specTypeSchemas } from '@modelcontextprotocol/client';
 import { EndlessList } from '../../../core/catalog/sources/mcp-connection.js';
 import { countParts } from '../json-value.js';
 import type { McpOffered, McpOfferRequest } from './offers.js';
@@ -28,40 +25,6 @@ const FORMS = {
 } as const;
 /** Of one item, and of an answer besides its items. */
 const MOST_PARTS = 1_000;
-
-/** By its fields an answer is known for one to these methods, which its message does not name. */
-const NOTHING = {
-  ...{ resources: [], resourceTemplates: [], contents: [], prompts: [], messages: [] },
-  completion: { values: [] },
-};
-/** Answers to `tools/list` and `tools/call`, which the transport sets aside itself. */
-const OF_TOOLS = ['tools', 'content', 'structuredContent', 'isError'];
-
-export const setAsideSchema = z.object({ raw: z.custom<Fields>(isObject) });
-
-/** From now on, each such answer on the connection has the form of `setAsideSchema`, and passes the checks of the SDK. */
-export function setOffersAside(transport: Transport | undefined): void {
-  const hear = transport?.onmessage;
-  if (!hear) return;
-  transport.onmessage = (message, extra) => {
-    if ('result' in message && isOffer(message.result)) {
-      const { resultType } = message.result;
-      const empty = {
-        ...NOTHING,
-        ttlMs: 0,
-        cacheScope: 'private',
-        ...(resultType === undefined ? {} : { resultType }),
-      };
-      message.result = { ...empty, raw: message.result };
-    }
-    hear(message, extra);
-  };
-}
-
-function isOffer(result: Fields): boolean {
-  const has = (keys: readonly string[]) => keys.some((key) => key in result);
-  return result.resultType !== 'input_required' && has(Object.keys(NOTHING)) && !has(OF_TOOLS);
-}
 
 /** @throws EndlessList for too large an answer, and SdkError for one that is not of the form of MCP */
 export function readOffer(method: Method, answer: Fields): Fields {

@@ -32,7 +32,6 @@ import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
 import { type CallFailure, fail } from '../failure.js';
 import type { ExecutorCall } from './executor.js';
-import { setOffersAside } from './mcp-offers.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
@@ -91,7 +90,6 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   const { connectTimeoutMs: timeoutMs, ...known } = options;
   const { client, way, told, sendWith, close } = await connect(server, { timeoutMs, ...known, hear, ask });
   const refusalOf = (error: unknown) => readFailure(error, told(error));
-  setOffersAside(client.transport);
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isObject, objectOf } from '../../../core/catalog/schema/json.js';
 import { type AskedByServer, NO_TIMEOUT_MS, readPages } from '../../../core/catalog/sources/mcp-connection.js';
 import { findNamesake, isOfUsers, type McpServer, targetOf } from '../../../core/catalog/sources/mcp-server.js';
+import { rawOfferSchema } from '../../../core/catalog/sources/mcp-transport.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import type { UserTokens } from '../../connections/user-tokens.js';
@@ -15,7 +16,7 @@ import { countParts } from '../json-value.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
-import { readOffer, setAsideSchema } from './mcp-offers.js';
+import { readOffer } from './mcp-offers.js';
 import { readQuestion } from './mcp-questions.js';
 import type { McpContent, McpRefusal, McpSession } from './mcp-session.js';
 import { createUserLifecycles } from './mcp-user-lifecycles.js';
@@ -129,7 +130,7 @@ async function askForOffer(
   const isAble = client.getServerCapabilities()?.[capability] !== undefined;
   const ask = async (more: Readonly<Record<string, unknown>>) => {
     const request = { method, params: { ...more } };
-    const { raw } = await client.request(request, setAsideSchema, { signal, timeout: NO_TIMEOUT_MS });
+    const { raw } = await client.request(request, rawOfferSchema, { signal, timeout: NO_TIMEOUT_MS });
     return readOffer(method, raw);
   };
   try {

@@ -265,9 +265,17 @@ export const rawResultSchema = z.object({
   }),
 });
 
-const CHECKED = ['tools', 'content', 'structuredContent', 'isError'];
-/** A result that passes the checks of the SDK. */
-const EMPTY = { tools: [], content: [], ttlMs: 0, cacheScope: 'private' };
+/** What servers offer besides tools, as sent and unchecked. */
+export const rawOfferSchema = z.object({ raw: z.record(z.string(), z.unknown()) });
+
+/** The fields of results that are read here, empty, so that they pass the checks of the SDK. */
+const EMPTY = {
+  ...{ tools: [], content: [], resources: [], resourceTemplates: [], contents: [], prompts: [], messages: [] },
+  completion: { values: [] },
+};
+const KEPT_RAW = [...Object.keys(EMPTY), 'structuredContent', 'isError'];
+/** What a result of a later revision has besides. */
+const CACHING = { ttlMs: 0, cacheScope: 'private' };
 
 /** Of what the SDK keeps as long as the connection: the answer to `initialize` or `server/discover`. */
 const MOST_GREETING_CHARACTERS = 65_536;
@@ -279,10 +287,13 @@ function boundGreeting(message: Extract<JSONRPCMessage, { result: unknown }>): v
   message.result = JSON.stringify(greeting).length > MOST_GREETING_CHARACTERS ? {} : greeting;
 }
 
-/** The SDK refuses a whole page for one bad tool, and a result for one unknown block, so it gets empty ones to check. */
+/**
+ * The SDK refuses a whole page for one bad tool, and a result for one unknown block, and lists each fault of thousands of
+ * messages, which takes seconds. So it gets empty ones to check.
+ */
 function keepRaw(message: Extract<JSONRPCMessage, { result: unknown }>): void {
   const { result } = message;
   const { resultType } = result;
-  if (resultType === 'input_required' || !CHECKED.some((key) => key in result)) return;
-  message.result = { ...EMPTY, ...(resultType === undefined ? {} : { resultType }), raw: result };
+  if (resultType === 'input_required' || !KEPT_RAW.some((key) => key in result)) return;
+  message.result = { ...EMPTY, ...CACHING, ...(resultType === undefined ? {} : { resultType }), raw: result };
 }
