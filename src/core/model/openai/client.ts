@@ -163,6 +163,8 @@ const countedSchema = z
   })
   .catch({});
 
+const NOT_JSON = 'the body is not JSON. Check the base URL (it often ends in /v1)';
+
 function readAnswer<T>(
   text: string,
   { answer, estimate }: Question<T>,
@@ -173,7 +175,7 @@ function readAnswer<T>(
   if (!checked.success) {
     const said: unknown = Object(parsed).error?.message;
     const issue = checked.error.issues[0];
-    const why = parsed === undefined ? 'the body is not JSON' : `${issue?.path.join('.') || 'body'}: ${issue?.message}`;
+    const why = parsed === undefined ? NOT_JSON : `${issue?.path.join('.') || 'body'}: ${issue?.message}`;
     throw new ServerFailure({ text: typeof said === 'string' ? said : why });
   }
   const counted = countedSchema.parse(Object(parsed).usage);

@@ -72,17 +72,21 @@ export function toModelError({ facts }: ServerFailure, settings: OpenAISettings,
     /(?<![.\s])[.\s]+$/,
     '',
   );
-  if (isContextExceeded(facts)) return toError('context_exceeded', `${message}.`, { status });
-  return toError(isTransient(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, {
-    status,
-  });
+  if (isContextExceeded(facts))
+    return toError('context_exceeded', `${message}. Set contextTokens of the model to what the server takes.`, {
+      status,
+    });
+  const advice = adviceOn({ ...facts, status });
+  return toError(isTransient(facts) ? 'model_failed' : 'model_refused', `${message}. ${advice}`, { status });
 }
 
-function adviceOn(status: number, body: string): string {
+function adviceOn({ status, text, retryAfterMs = 0 }: FailureFacts & { status: number }): string {
   if (status < 400) return 'Redirections are not followed: correct the base URL.';
   if (status === 401 || status === 403) return 'Check the key.';
   if (status === 404) return 'Check the name of the model and the base URL (it often ends in /v1).';
-  if (status === 429) return QUOTA.test(body) ? 'Check the quota of the key.' : 'Wait, or ask for less at once.';
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  if (status === 429 && QUOTA.test(text)) return 'Check the quota of the key.';
+  if (status === 429) return `Wait${seconds > 0 ? ` ${seconds} s` : ''}, or ask for less at once.`;
   if (status >= 500) return 'The log of the server should show why.';
   return 'Headers and further fields of each call can be set: headers and extraBody of the model.';
 }

@@ -43,7 +43,9 @@ describe('failures that may pass', () => {
   it.each([
     ['429', rateLimited(), '429'],
     ['429', rateLimited(), 'Wait, or ask for less at once'],
+    ['429 with a Retry-After', rateLimited({ 'retry-after': '0.5' }), 'Wait 1 s, or ask for less at once'],
     ['500', fail(500, 'oops'), '500: oops. The log of the server'],
+    ['a page in place of JSON', send(200, '<html>'), 'the body is not JSON. Check the base URL'],
     ['a cut connection', cutBeforeAnswer(), 'was cut'],
     ['no choices', send(200, { choices: [] }), 'choices'],
     ['an answer without an end', send(200, 'x'.repeat(17 * 2 ** 20)), 'no usable answer: more than 16777216 bytes'],
@@ -89,7 +91,7 @@ describe('failures that do not pass', () => {
     ],
     ['a long prompt (OpenAI)', fail(400, 'maximum context length is 8192 tokens'), 'context_exceeded', '8192'],
     ['a long prompt (llama.cpp)', fail(400, 'exceeds the available context size'), 'context_exceeded', 'context size'],
-    ['a long prompt (500)', fail(500, 'context length exceeded'), 'context_exceeded', 'context length'],
+    ['a long prompt (500)', fail(500, 'context length exceeded'), 'context_exceeded', 'exceeded. Set contextTokens of the model'],
   ])('tells of %s at once, in the words of the server and without the key', async (_, behaviour, code, said) => {
     const { server, model } = await startModel([behaviour]);
     const error = await errorOf(model.complete(PLAIN));
