@@ -91,7 +91,12 @@ describe('failures that do not pass', () => {
     ],
     ['a long prompt (OpenAI)', fail(400, 'maximum context length is 8192 tokens'), 'context_exceeded', '8192'],
     ['a long prompt (llama.cpp)', fail(400, 'exceeds the available context size'), 'context_exceeded', 'context size'],
-    ['a long prompt (500)', fail(500, 'context length exceeded'), 'context_exceeded', 'exceeded. Set contextTokens of the model'],
+    [
+      'a long prompt (500)',
+      fail(500, 'context length exceeded'),
+      'context_exceeded',
+      'exceeded. Set contextTokens of the model',
+    ],
   ])('tells of %s at once, in the words of the server and without the key', async (_, behaviour, code, said) => {
     const { server, model } = await startModel([behaviour]);
     const error = await errorOf(model.complete(PLAIN));
