@@ -1,6 +1,7 @@
 /** Writes what happened in a session: audit entries and telemetry events, in one step. */
 import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { approvalEntry } from './approvals/approvals.js';
+import { sourcesForAudit } from './argument-sources.js';
 import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
@@ -56,7 +57,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
     const audit = [...begun, ...given];
     const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
     await journal.append({
-      audit: audit.map((entry) => ({ policyVersion: situation?.policy?.version, ...owner, ...entry, at })),
+      audit: audit.map((entry) => ({ policyVersion: situation?.policy?.version, ...owner, ...bounded(entry), at })),
       telemetry: events.map(({ type, ...event }) => ({
         at,
         type,
@@ -77,7 +78,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
     /** An entry for a caller that writes it with its own change; a held session start comes first. */
     toAudit(entry: BareEntry): AuditRecord[] {
       const at = clock().toISOString();
-      return [...takeHeld(entry.session), entry].map((one) => ({ ...one, at }));
+      return [...takeHeld(entry.session), bounded(entry)].map((one) => ({ ...one, at }));
     },
 
     /** @param isHeld writes it with the first entry that is more than a look. Default: at once */
@@ -160,6 +161,10 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
 
     list: journal.audit,
   };
+}
+
+function bounded({ sources, ...entry }: BareEntry): BareEntry {
+  return sources ? { ...entry, sources: sourcesForAudit(sources) } : entry;
 }
 
 export function expiredEvent({ tool, calls }: EnablementRecord): BareEvent {

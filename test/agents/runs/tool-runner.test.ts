@@ -109,6 +109,17 @@ describe('a plan under the gate of a session', () => {
     });
   });
 
+  it('names at most fifty arguments in the audit, and none of a call that did not come to pass', async () => {
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const given = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`name${place}`, 'x']));
+    const steps = ['read', 'nothing'].map((tool, place) => ({ ...step(`s${place + 1}`, tool, given), from: {} }));
+    await runPlan({ steps }, { run: createGatedRunner({ router, session: id }) });
+    const calls = await router.audit({ session: id, event: 'call' });
+    const named = calls.map(({ outcome, sources }) => [outcome, sources && Object.keys(sources).length]);
+    expect(Object.fromEntries(named)).toStrictEqual({ allowed: 51, unknown: undefined });
+  });
+
   it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
     const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });

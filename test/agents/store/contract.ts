@@ -402,14 +402,11 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(older).toEqual({ id: expect.any(String), ...entry('y', 2) });
       });
 
-      it('bounds what an entry says of its arguments, and gives others a turn after each', async () => {
-        const names = Array.from({ length: 200 }, (_, place) => `argument${place}`);
-        const sources = Object.fromEntries(names.map((name) => [name, { source: 'request' as const }]));
-        const entry = { at: at(1), event: 'call', outcome: 'allowed', session: 'j2', sources } as const;
+      it('gives others a turn after each entry of the audit', async () => {
+        const entry = { at: at(1), event: 'call', outcome: 'allowed', session: 'j2' } as const;
         await store.journal.append({ audit: Array.from({ length: 40 }, () => entry) });
         const { result, turns } = await watchWork(() => store.journal.audit({ session: 'j2', limit: 30 }));
         expect(result).toHaveLength(30);
-        expect(Object.keys(result[0]?.sources ?? {})).toHaveLength(51);
         expect(turns).toBeGreaterThanOrEqual(30);
       });
 

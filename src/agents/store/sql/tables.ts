@@ -4,7 +4,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Generated, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
-import { sourcesForAudit } from '../../argument-sources.js';
 import type {
   AnswerRecord,
   ApprovalRecord,
@@ -115,10 +114,7 @@ export function toApproval({ grantedHash: _, ...row }: Tables['approvals']): App
 export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
 
 export async function insertAudit(transaction: Transaction<Tables>, entries: readonly AuditRecord[]): Promise<void> {
-  const bounded = entries.map(({ sources, ...entry }) =>
-    toRow({ ...entry, ...(sources ? { sources: sourcesForAudit(sources) } : {}) }),
-  );
-  if (bounded.length > 0) await transaction.insertInto('audit').values(bounded).execute();
+  if (entries.length > 0) await transaction.insertInto('audit').values(entries.map(toRow)).execute();
 }
 
 export function toJson(value: unknown): string {
