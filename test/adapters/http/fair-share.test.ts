@@ -5,9 +5,15 @@ import { text as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fastify from 'fastify';
 import { expect, it, vi } from 'vitest';
-import { streamEvents } from '../../../src/adapters/http/answer-work.js';
+import { z } from 'zod';
+import { addAgentRoutes } from '../../../src/adapters/http/agents/add-agent-routes.js';
+import { createOnce } from '../../../src/adapters/http/agents/idempotency.js';
+import { route } from '../../../src/adapters/http/agents/route.js';
+import { createAnswerWork, streamEvents } from '../../../src/adapters/http/answer-work.js';
 import { createGate } from '../../../src/adapters/http/gate.js';
+import { addGracefulStop } from '../../../src/adapters/http/graceful-stop.js';
 import { boundUnreadAnswers } from '../../../src/adapters/http/unread-answers.js';
+import type { Caller } from '../../../src/agents/contracts.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createRerank, parseRerankSettings } from '../../../src/agents/search/rerank.js';
@@ -34,6 +40,28 @@ it('the gate keeps three quarters of its places from any one user', async () => 
 
 it('the gate has a place for each user, however small it is', async () => {
   await expect(createGate(1).run('ann', async () => 'done')).resolves.toBe('done');
+});
+
+it('requests that change something begin by turns, however many of them one user has sent', async () => {
+  const app = fastify();
+  app.decorateRequest('identity');
+  app.addHook('onRequest', async (request) => {
+    request.identity = { caller: { user: String(request.headers.user), roles: [] }, isProven: true };
+  });
+  const begun: (string | undefined)[] = [];
+  const handle = ({ caller }: { caller: Caller | undefined }) => begun.push(caller?.user);
+  const answer = { name: 'Begun', schema: z.number() };
+  const begin = route({ method: 'POST', path: '/begin', operationId: 'begin', summary: 'Begin', answer, handle });
+  const stop = addGracefulStop(app, { stopTimeoutMs: 1_000 });
+  const gate = createGate(8);
+  const answerWork = createAnswerWork({ gate, stop, heartbeatMs: 1_000, reportError: () => expect.unreachable() });
+  const repeat = createOnce(app, undefined, stop);
+  addAgentRoutes(app, { routes: [begin], metrics: undefined, answerWork, gate, stop, once: repeat });
+  const users = [...Array.from({ length: 8 }, () => 'mallory'), 'ann'];
+  await Promise.all(users.map((user) => app.inject({ method: 'POST', url: '/begin', headers: { user } })));
+  expect(begun).toHaveLength(9);
+  expect(begun.indexOf('ann')).toBeLessThan(8);
+  await app.close();
 });
 
 it('a user with as many open sessions as allowed is told so, and others are not', async () => {
