@@ -55,7 +55,7 @@ export function sourcesAfterEdit(
 }
 
 /** Arguments that an audit entry names, and references of each: whoever repeats a call must not fill the store with them. */
-const MOST_IN_AUDIT = { names: 50, references: 5 };
+export const MOST_IN_AUDIT = { names: 50, references: 5 };
 
 /** Sources for the audit: the first ones, with names that are short, and how many more there are. */
 export function sourcesForAudit(sources: ArgumentSources): ArgumentSources {

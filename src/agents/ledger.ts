@@ -6,6 +6,7 @@ import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import type { AuditEntry, BareEntry, TelemetryEvent } from './records.js';
+import { waitsForApproval } from './sandbox/failure.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type { Journal } from './store/sql/journal.js';
@@ -126,7 +127,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts) {
       const { name, argumentsHash, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
       // What runs, or waits for an approval; a refused call had no effect.
-      const sources = !refusal || isWaiting(refusal) ? judged.sources : undefined;
+      const sources = !refusal || waitsForApproval(refusal.code) ? judged.sources : undefined;
       const entry = { ...entryOf('call', { ...judged, refusal }), argumentsHash, sources, approval };
       // Users see their own telemetry: a denied tool must look there like one that does not exist.
       const isShown = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
@@ -190,11 +191,7 @@ function entryOf(
   };
   if (!refusal) return warned ? entry('warned', warned) : { event, outcome: 'allowed', tool };
   if (decision.decision === 'deny') return entry(outcomeOf(decision), decision);
-  return entry(isWaiting(refusal) ? 'needs_approval' : 'refused', refusal);
-}
-
-function isWaiting({ code }: { code: string }): boolean {
-  return code === 'needs_approval' || code === 'approval_pending';
+  return entry(waitsForApproval(refusal.code) ? 'needs_approval' : 'refused', refusal);
 }
 
 function outcomeOf({ code }: Decision): AuditEntry['outcome'] {

@@ -10,6 +10,7 @@ import { fillSecrets } from '../../agents/calls/hide-secrets.js';
 import type { CallResult } from '../../agents/contracts.js';
 import { type Approval, grantInputSchema } from '../../agents/records.js';
 import type { Router } from '../../agents/router.js';
+import { waitsForApproval } from '../../agents/sandbox/failure.js';
 import { parseAs } from '../../core/parse.js';
 import { oneLine } from '../../core/visible-text.js';
 
@@ -48,9 +49,8 @@ export interface ApprovalInterrupt {
 type Waiting = CallResult & { ok: false; approval: string };
 
 function isWaiting(result: CallResult): result is Waiting {
-  return !result.ok && result.approval !== undefined && WAITING.includes(result.code);
+  return !result.ok && result.approval !== undefined && waitsForApproval(result.code);
 }
-const WAITING = ['needs_approval', 'approval_pending'];
 
 /**
  * Pauses the run until a person has decided, then repeats the call and returns the router's result. On resumption LangGraph

@@ -7,9 +7,9 @@ import { renderReview } from '../../agents/approvals/render-review.js';
 import type { CallResult } from '../../agents/contracts.js';
 import type { Approval } from '../../agents/records.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
+import { waitsForApproval } from '../../agents/sandbox/failure.js';
 import { spellHidden } from '../../core/visible-text.js';
 
-const OPEN = new Set(['needs_approval', 'approval_pending']);
 /** A longer question can't be read before deciding; another approver decides on it. */
 const MAX_CHARACTERS = 4_000;
 /** The form asks for the action alone. */
@@ -25,7 +25,7 @@ export function canAskPerson(capabilities: ClientCapabilities | undefined): bool
 
 /** The approval that a result waits for, if the requester may decide on it. */
 export function findOwnApproval({ approvals }: Pick<Router, 'approvals'>, result: CallResult): string | undefined {
-  if (result.ok || !OPEN.has(result.code) || !approvals.isSelfAllowed()) return undefined;
+  if (result.ok || !waitsForApproval(result.code) || !approvals.isSelfAllowed()) return undefined;
   return result.approval;
 }
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import { listNames } from '../../core/planning/issues.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { sourcesAfterEdit } from '../argument-sources.js';
+import { MOST_IN_AUDIT, sourcesAfterEdit } from '../argument-sources.js';
 import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
@@ -248,15 +248,12 @@ interface Opened {
   isNew: boolean;
 }
 
-/** Of the arguments that were changed, in the audit. */
-const MOST_NAMED = 50;
-
 /** The audit gets both hashes and the names; the values stay with the approval. */
 function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 'sources' | 'reason'> {
   const { granted, sources, argumentsHash, reason } = approval;
   if (!granted) return { argumentsHash, sources, reason };
   const changed = namesOfEdited(approval);
-  const words = `Granted with other arguments (${listNames(changed, MOST_NAMED)}) than asked for (${argumentsHash}).`;
+  const words = `Granted with other arguments (${listNames(changed, MOST_IN_AUDIT.names)}) than asked for (${argumentsHash}).`;
   return {
     argumentsHash: granted.argumentsHash,
     sources: sourcesAfterEdit(Object(granted.arguments), { sources, changed }),

@@ -6,7 +6,7 @@ import type { PlanGrant } from '../approvals/approvals.js';
 import { sourcesAfterEdit } from '../argument-sources.js';
 import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
-import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
+import { type CallFailure, describeThrown, fail, meaningOf, waitsForApproval } from '../sandbox/failure.js';
 import { type ParsedStep, type StepState, stepOf } from './plan-run.js';
 import { resolveArguments, type Scope, scopeOf } from './resolve-arguments.js';
 import type { RunRecord } from './run-record.js';
@@ -54,7 +54,6 @@ export interface StepParts {
 }
 
 const MAX_DELAY_MS = 10_000;
-const WAITING_CODES = new Set(['needs_approval', 'approval_pending']);
 
 export async function runStep(step: ParsedStep, parts: StepParts, item?: Scope['item']): Promise<void> {
   const { record } = parts;
@@ -177,9 +176,9 @@ function toState(result: CallResult, base: Base): StepState {
     return { ...base, status: 'done', output, milliseconds, ...more };
   }
   const { approval } = result;
-  const isWaiting = WAITING_CODES.has(result.code);
   const failure = failureOf(result);
-  if (isWaiting) return { ...base, status: 'needs_approval', failure, ...(approval ? { approval } : {}) };
+  if (waitsForApproval(result.code))
+    return { ...base, status: 'needs_approval', failure, ...(approval ? { approval } : {}) };
   return { ...base, status: 'failed', failure };
 }
 

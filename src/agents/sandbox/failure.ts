@@ -83,6 +83,11 @@ export function isBeforeTool(code: string): boolean {
   return isFailureCode(code) ? FAILURE_TABLE[code].ran === 'no' : GATE_CODES.some((one) => one === code);
 }
 
+/** Whether a call with this code waits for a decision on its approval. */
+export function waitsForApproval(code: string): boolean {
+  return code === 'needs_approval' || code === 'approval_pending';
+}
+
 /** Describes any thrown value; never throws itself. */
 export function describeThrown(thrown: unknown): string {
   try {

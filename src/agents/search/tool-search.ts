@@ -11,7 +11,7 @@ import { WinnowError } from '../../core/errors.js';
 import { runInSlices } from '../../core/in-slices.js';
 import { oncePer } from '../../core/kept.js';
 import { renderType } from '../../core/planning/render-tool.js';
-import { type Layer, type Learnt, type RankedTool, rank } from '../../core/search/rank.js';
+import { type Layer, type Learnt, type RankedTool, type RankOptions, rank } from '../../core/search/rank.js';
 import type { SynonymTable } from '../../core/search/synonyms.js';
 import { withSpan } from '../../core/spans.js';
 import { oneLine } from '../../core/visible-text.js';
@@ -72,22 +72,25 @@ interface Around {
 
 /** Returns more than requested where a model reranks. */
 function findByRules(request: SearchRequest, { layers }: OpenIndex, { parts, caller }: Around): Promise<RankedTool[]> {
-  const { own, system } = layers;
   const limit = limitOf(request);
   const wide = parts.rerank ? Math.max(limit, RERANKED_TOOLS) : limit;
   const scopes = scopesOf(request);
-  const limits = scopes && (own ? [scopes.user, scopes.system] : [scopes.system]);
-  const ranked = rank(request.query, layersOf({ own, system }), {
-    limit: scopes ? limit : wide,
-    limits,
-    synonyms: parts.synonyms(),
-    learnt: parts.learnt?.(caller),
-  });
-  return runInSlices(ranked);
+  const limits = scopes && (layers.own ? [scopes.user, scopes.system] : [scopes.system]);
+  return rankIn(layersOf(layers), request.query, { limit: scopes ? limit : wide, limits }, { parts, caller });
 }
 
 function layersOf({ own, system }: OpenIndex['layers']): Layer[] {
   return own ? [own, system] : [system];
+}
+
+function rankIn(
+  layers: readonly Layer[],
+  query: string,
+  limits: Pick<RankOptions, 'limit' | 'limits'>,
+  { parts, caller }: Around,
+): Promise<RankedTool[]> {
+  const known = { synonyms: parts.synonyms(), learnt: parts.learnt?.(caller) };
+  return runInSlices(rank(query, layers, { ...limits, ...known }));
 }
 
 function scopesOf({ per_scope }: SearchRequest): { system: number; user: number } | undefined {
@@ -196,12 +199,7 @@ export function createNarrowLists(parts: SearchParts) {
     }
     const opened = openFor(parts, caller);
     if (!opened.ok) return opened;
-    const ranking = rank(query, layersOf(opened.layers), {
-      limit: top_k,
-      synonyms: parts.synonyms(),
-      learnt: parts.learnt?.(caller),
-    });
-    const ranked = await runInSlices(ranking);
+    const ranked = await rankIn(layersOf(opened.layers), query, { limit: top_k }, { parts, caller });
     const tools = ranked
       .filter(({ score }) => score >= min_score)
       .map(({ tool, score }) => ({ ...toListed(tool), score }));

@@ -21,11 +21,8 @@ const MAX_TITLE_CHARACTERS = 1_000;
 /** Of all companions of a tool, or all its preconditions. */
 const MAX_NAMES_CHARACTERS = 200_000;
 const MOST_HINTS = 100;
-/**
- * The texts of a larger schema are not read. By `MOST.bytes` of `schema/bounds.ts` it is refused as soon as its entry is
- * parsed.
- */
-const MAX_SCHEMA_CHARACTERS = 262_144;
+/** As JSON. A larger schema is refused as soon as its entry is parsed, and its texts are not read before. */
+export const MAX_SCHEMA_BYTES = 262_144;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A text without hidden characters, which only models would read. */
@@ -59,7 +56,7 @@ const schema = record
   .overwrite((node) => (isReadable(node) ? withVisibleTexts(node) : node));
 
 function isReadable(node: JsonSchema): boolean {
-  return JSON.stringify(node).length <= MAX_SCHEMA_CHARACTERS;
+  return JSON.stringify(node).length <= MAX_SCHEMA_BYTES;
 }
 
 /** Cleans only texts for readers: an enum's values, a pattern or a default are what the tool accepts. */

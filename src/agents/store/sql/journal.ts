@@ -34,7 +34,7 @@ export function createSqlJournal(database: Kysely<Tables>) {
 
     /** Newest first. Others get a turn after each entry. */
     async audit({ session, user, tool, event, outcome, since, limit }: AuditQuery) {
-      const places = await database
+      const found = await database
         .selectFrom('audit')
         .select('place')
         .where(matching({ equal: { session, user, tool, event, outcome }, from: { at: since } }))
@@ -44,10 +44,8 @@ export function createSqlJournal(database: Kysely<Tables>) {
       const read = (some: readonly number[]) =>
         database.selectFrom('audit').selectAll().where('place', 'in', some).orderBy('place', 'desc').execute();
       const entries: (AuditRecord & { id: string })[] = [];
-      for await (const { place, ...row } of readInTurns(
-        places.map(({ place }) => place),
-        read,
-      ))
+      const places = found.map(({ place }) => place);
+      for await (const { place, ...row } of readInTurns(places, read))
         entries.push({ id: String(place), ...toRecord<AuditRecord>(row) });
       return entries;
     },

@@ -2,7 +2,7 @@
  * How large the schema of a tool may be. Readers may expand each `$ref` in place, so the limits apply to the size with all
  * references expanded. The count visits each node once and expands nothing.
  */
-import type { JsonSchema } from '../tool.js';
+import { type JsonSchema, MAX_SCHEMA_BYTES } from '../tool.js';
 import { childrenOf, isObject, objectOf } from './json.js';
 import { partsOf, resolveReference } from './paths.js';
 import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
@@ -12,7 +12,7 @@ import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
  * references expanded, a recursive definition once; a node with several checks, a pattern, or a name that requires others, counts
  * as several. `depth`: through references. `bytes`: as JSON.
  */
-export const MOST = { nodes: 2_000, depth: 64, bytes: 262_144 };
+export const MOST = { nodes: 2_000, depth: 64, bytes: MAX_SCHEMA_BYTES };
 
 /** A pattern takes a millisecond to compile, however short; 7,370 schemas of real tools have 122 in all. */
 const NODES_PER_PATTERN = 16;

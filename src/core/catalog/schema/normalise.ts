@@ -38,8 +38,7 @@ interface NormaliseOptions {
   readonly most?: { readonly nodes: number; readonly depth: number };
 }
 
-interface Run extends NormaliseOptions {
-  readonly root: JsonSchema;
+interface Run extends Required<Omit<NormaliseOptions, 'hidden'>>, Pick<NormaliseOptions, 'hidden'> {
   readonly notes: Set<string>;
   readonly names: Map<string, string>;
   readonly uniqueName: (name: string) => string;
@@ -65,7 +64,7 @@ export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
 
 function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
   const begun = { notes: new Set<string>(), names: new Map(), uniqueName: createUniqueNames(), nodes: 0, depth: 0 };
-  return { root: schema, ...options, ...begun };
+  return { root: schema, most: { nodes: Infinity, depth: Infinity }, ...options, ...begun };
 }
 
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
@@ -83,10 +82,10 @@ function normalise(top: JsonSchema, run: Run): NormalisedSchema {
 /** @param path of the node, for notes: `filters.tags[]`, empty for the root */
 function normaliseNode(value: unknown, path: string, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`${path || '(arguments)'}: ${text}`);
-  const { nodes = Number.POSITIVE_INFINITY, depth = Number.POSITIVE_INFINITY } = run.most ?? {};
+  const { most } = run;
   run.nodes += 1;
-  if (run.nodes > nodes) throw new Error(`its schema has more than ${nodes} nodes`);
-  if (run.depth > depth) throw new Error(`its schema is nested more than ${depth} levels deep`);
+  if (run.nodes > most.nodes) throw new Error(`its schema has more than ${most.nodes} nodes`);
+  if (run.depth > most.depth) throw new Error(`its schema is nested more than ${most.depth} levels deep`);
   if (value === true) return {};
   if (!isObject(value)) {
     note(`${showJson(value)} is no schema: any value is taken`);

@@ -118,10 +118,7 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   const { reads, maxBytes = MOST_BODY_BYTES, maxValues = MOST_BODY_VALUES, flow, onCutStream } = bounds;
   const { body, ok, status, statusText, headers } = response;
   if (!body) return response;
-  const [type = ''] = (headers.get('content-type') ?? '')
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim());
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const isStream = reads !== undefined && status === 200 && type === 'text/event-stream';
   const isJson = reads === 'stream or JSON' && type === 'application/json';
   if (reads && ok && !isStream && !isJson) {
