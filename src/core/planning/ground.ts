@@ -19,7 +19,7 @@ interface Known {
   readonly timeZone: string | undefined;
 }
 
-const NOTHING_SAID: Said = { times: [], numbers: [], durations: [] };
+export const NOTHING_SAID: Said = { times: [], numbers: [], durations: [] };
 
 /**
  * Labels each argument with its source and changes no value. `unknown` marks an identifier, a number or a moment that

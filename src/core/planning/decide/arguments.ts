@@ -24,10 +24,11 @@ import {
   writesNull,
 } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT, writeField } from './json-writer.js';
-import { canTake, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
+import { canTake, choiceOf, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
+  impliedSwitch,
   isList,
   isOpenReference,
   type Place,
@@ -69,6 +70,8 @@ type Names = Pick<ReadonlySet<string>, 'has'>;
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
 /**
+ * @param question.readUnasked the same prompt without a request
+ * @param question.readImplied the same prompt with what the tool that waits for the result says of itself in place of the request
  * @param question.settled references to earlier steps, or the next value of a repeated call
  * @param question.lookups optional identifiers that another tool finds
  */
@@ -77,13 +80,14 @@ export async function decideArguments(
   question: {
     read: ReadPrompt;
     readUnasked: ReadPrompt;
+    readImplied: ReadPrompt | undefined;
     context: SourceContext;
     settled: ReadonlyMap<string, Candidate>;
     taken: TakenWords;
     lookups: Names;
   },
 ): Promise<DecidedArguments> {
-  const { read, readUnasked, context, settled, lookups } = question;
+  const { read, readUnasked, readImplied, context, settled, lookups } = question;
   const root = fittedSchemas(tool).input;
   const { description } = shownTool(tool);
   const notGiven = new Set<string>();
@@ -94,19 +98,22 @@ export async function decideArguments(
     const released: string[] = [];
     const awaiting: Awaiting[] = [];
     const examples: Example[] = [];
-    const given = { root, description, context, settled, depth: 0, taken, notGiven, copied, lookups };
-    const writing = { ...given, optionals, released, awaiting, examples };
+    const known = { root, description, context, settled, depth: 0, taken, notGiven, copied, lookups };
+    const writing = { ...known, optionals, released, awaiting, examples };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
-    // With an argument missing, the caller decides again or asks the user.
+    let given = optionals;
     const compare = async (open: Open) => {
-      await removeNotGiven(optionals, open);
+      given = await removeNotGiven(optionals, 'unasked', open);
       for (const { name, text } of await findCopied(examples, open)) copied.set(name, text);
       return findAwaited(awaiting, open);
     };
     const before = copied.size;
-    const awaited = rest.missing.length === 0 ? await readUnasked(compare) : [];
+    // With an argument missing, the caller decides again or asks the user.
+    const isComplete = rest.missing.length === 0;
+    const awaited = isComplete ? await readUnasked(compare) : [];
+    if (isComplete && given.length > 0) await readImplied?.((open) => removeNotGiven(given, 'implied', open));
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     const canMove = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
@@ -153,7 +160,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       released.push(...took);
       notGiven.add(name);
     };
-    const optional = place.required || known !== undefined ? undefined : { decisions: [], leaveOut };
+    const unsaid = unsaidFor({ ...place, schema: plainSchema(place.schema, writing.root) });
+    const optional = place.required || known !== undefined ? undefined : { decisions: [], unsaid, leaveOut };
     const found = known
       ? await writeSettled(place, known, writing)
       : await writeValue(place, { ...writing, optional, item: undefined });
@@ -171,6 +179,11 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   }
   writer.force('}');
   return { value, from, missing, probability };
+}
+
+function unsaidFor(place: PlainPlace): Choice[] {
+  const implied = impliedSwitch(place);
+  return implied === undefined ? [NULL] : [NULL, choiceOf(implied)];
 }
 
 async function writeSettled(place: Place, known: Candidate, writing: Writing): Promise<Value> {

@@ -37,12 +37,6 @@ interface ScoredTool {
  */
 const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
 /**
- * From this probability of "yes" on, a tool that acts on the result of the chosen one joins the plan. On 103 development
- * requests it adds two right steps and no wrong one; at 0.5 three and one.
- */
-const CLOSES = 0.6;
-
-/**
  * Tools whose fit is read before their names, and the share of the best fit that is near it. The name of the first one is read, too:
  * of 73 development requests three more are then right. It must beat "none" by itself, else 8 in place of 9 of 13 unfit ones are rejected.
  */
@@ -59,7 +53,7 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
   const chosen: ToolOfAsk[] = [];
   for (const opinion of opinions) {
     const others = opinions.flatMap((other) => (other.best && other !== opinion ? [other.best] : []));
-    chosen.push(...(await chooseFor({ ...choice, ...opinion, others })));
+    chosen.push(await chooseFor({ ...choice, ...opinion, others }));
   }
   return chosen;
 }
@@ -162,10 +156,10 @@ interface Scoring extends Deciding, Opinion {
 
 /**
  * Chooses the tool with the best odds, or a consumer of its result with better odds, which then uses it as producer (of 69
- * development requests this makes one more right, and none fewer). If the best tool only reads, and a tool that acts on its
- * result fits, it takes both: a request for a seat on the cheapest plane does not say that the plane must be found first.
+ * development requests this makes one more right, and none fewer). No tool that acts on the result joins it unasked: where one
+ * fitted, too, one of five requests that it was not set on wanted it, and the others only asked what there is.
  */
-async function chooseFor(scoring: Scoring): Promise<ToolOfAsk[]> {
+async function chooseFor(scoring: Scoring): Promise<ToolOfAsk> {
   const { ask } = scoring;
   const likely = await scoreLikely(scoring);
   const [first] = likely.toSorted(byOdds);
@@ -175,12 +169,8 @@ async function chooseFor(scoring: Scoring): Promise<ToolOfAsk[]> {
   const [best] = ranked;
   const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
-  if (!best || !isServed) return [{ ask, tool: undefined, probability: 1 / total, ranked }];
-  const found = { ask, tool: best.tool, probability: best.odds / total, ranked };
-  const isLow = (one: Tool) => one.risk === 'low';
-  const mayClose = ({ tool, fits }: ScoredTool) => fits >= CLOSES && isLow(best.tool) && !isLow(tool);
-  const closing = ranked.find((one) => mayClose(one) && producersOf(one.tool, scoring).has(best.tool));
-  return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
+  if (!best || !isServed) return { ask, tool: undefined, probability: 1 / total, ranked };
+  return { ask, tool: best.tool, probability: best.odds / total, ranked };
 }
 
 function byOdds(one: ScoredTool, other: ScoredTool): number {

@@ -21,6 +21,8 @@ import {
 
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
+/** Scores that differ by less are equal: a field that lies a level deeper is worth as much. */
+const EQUAL = 0.03;
 
 interface Waiting {
   readonly argument: string;
@@ -86,7 +88,8 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
  * nobody asked for an effect. A likely tool that first needs an identifier itself comes behind one of the graph that needs none.
  *
  * Of equal scores, the tool that selection puts first is the best. Of 75 references of fixtures and development requests with
- * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost.
+ * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost; of 100 later
+ * ones, 87 in place of 86 where a field may lie a level deeper.
  */
 export function chooseProvision(
   consumer: Tool,
@@ -97,7 +100,7 @@ export function chooseProvision(
   if (keyed) return keyed;
   const readers = provisions.filter(({ producer }) => producer.risk === 'low');
   const preferred = readers.length > 0 ? readers : provisions;
-  const equal = preferred.filter(({ score }) => score === preferred[0]?.score);
+  const equal = preferred.filter(({ score }) => score > (preferred[0]?.score ?? 0) - EQUAL);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;

@@ -153,9 +153,43 @@ export function spansOf(texts: readonly string[], gone: readonly string[] = []):
     const bounds = boundsOf(text);
     const longest = bounds.length <= SHORT_MESSAGE ? bounds.length : MAX_WORDS;
     for (const [place, { start }] of bounds.entries())
-      for (const { end } of bounds.slice(place, place + longest)) if (!add({ start, end })) break;
+      for (const { end } of bounds.slice(place, place + longest))
+        if (!add({ start, end: closedEnd(text, { start, end }) })) break;
   }
   return [...spans];
+}
+
+/** Marks that open something, with those that close it. */
+const CLOSERS = new Map(
+  Object.entries({
+    '(': ')',
+    '[': ']',
+    '{': '}',
+    '（': '）',
+    '【': '】',
+    '「': '」',
+    '《': '》',
+    '«': '»',
+    '“': '”',
+    '„': '“',
+  }),
+);
+for (const quote of ['"', "'", '`']) CLOSERS.set(quote, quote);
+const CLOSING = new Set(CLOSERS.values());
+const isQuote = (mark: string) => CLOSERS.get(mark) === mark;
+
+/** The end of a run, with the marks behind it that close what opens within: `status = 'stuck'`, `Foundation (2021)`. */
+function closedEnd(text: string, { start, end }: Bound): number {
+  if (!CLOSING.has(text[end] ?? '')) return end;
+  const open: string[] = [];
+  for (let place = start; place < text.length; place++) {
+    const mark = text[place] ?? '';
+    const closer = CLOSERS.get(mark);
+    if (mark === open.at(-1) && !(isQuote(mark) && isInWord(text[place + 1]))) open.pop();
+    else if (place >= end) return place;
+    else if (closer !== undefined && !(isQuote(mark) && isInWord(text[place - 1]))) open.push(closer);
+  }
+  return text.length;
 }
 
 /** Words that have gone from a text: more are no request of a person. */
@@ -211,11 +245,14 @@ function boundsOf(text: string): Bound[] {
   const atoms = [...text.matchAll(ATOM)].map(({ 0: atom, index }) => ({ start: index, end: index + atom.length }));
   const rest = [...segmenter.segment(text)].flatMap(({ segment, index, isWordLike }): Bound[] => {
     if (!isWordLike || atoms.some(({ start, end }) => index < end && index + segment.length > start)) return [];
-    if (!UNSPACED.test(segment)) return [{ start: index, end: index + segment.length }];
-    let start = index;
+    // `#` is a part of a name, as within an atom.
+    let start = text[index - 1] === '#' ? index - 1 : index;
+    let end = index;
+    if (!UNSPACED.test(segment)) return [{ start, end: end + segment.length }];
     return [...segment].map((character) => {
-      const bound = { start, end: start + character.length };
-      start = bound.end;
+      end += character.length;
+      const bound = { start, end };
+      start = end;
       return bound;
     });
   });

@@ -54,9 +54,16 @@ type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
 /** Values of the schema, with the words of the request that name them. */
-const enumerated: Source = ({ schema }, { spans }) => {
+const enumerated: Source = (place, { spans }) => {
+  const { schema } = place;
   if ('const' in schema) return values('enum', [schema.const]);
-  if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+  if (!Array.isArray(schema.enum)) {
+    const both = typesOf(schema).includes('boolean') ? [true, false] : [];
+    return values(
+      'enum',
+      both.filter((value) => value !== impliedSwitch(place)),
+    );
+  }
   const all = schema.enum.filter((value) => value !== null);
   return all.map((value): Candidate => {
     const said = spans.find((span) => folded(span) === folded(String(value)));
@@ -99,6 +106,13 @@ export function candidatesFor(place: PlainPlace, context: SourceInput): Candidat
       if (!found.has(key) && isWithin(candidate.value)) found.set(key, candidate);
     }
   return [...found.values()];
+}
+
+/** The value that an optional boolean has where it is left out. */
+export function impliedSwitch({ schema, required }: PlainPlace): boolean | undefined {
+  return !required && typesOf(schema).includes('boolean') && typeof schema.default === 'boolean'
+    ? schema.default
+    : undefined;
 }
 
 export function isClosed(schema: JsonSchema): boolean {

@@ -4,6 +4,7 @@ import type { Field } from '../../catalog/schema/paths.js';
 import { shownTool } from '../../catalog/shown.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { literal, oneLine } from '../../visible-text.js';
+import { NOTHING_SAID } from '../ground.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
 import { computedNumbers } from './computed-numbers.js';
@@ -21,6 +22,14 @@ interface EarlierStep {
   readonly offered: readonly Field[];
 }
 
+type Values = Record<'tool' | 'facts' | 'context' | 'message', string>;
+
+/** An argument of another step that the result of this one provides. */
+export interface Served {
+  readonly tool: Tool;
+  readonly argument: string;
+}
+
 /** The variables of `fill-arguments`. @param about.serves the argument of another step that the result provides */
 export function stepPrompt(
   tool: Tool,
@@ -29,9 +38,9 @@ export function stepPrompt(
     said: Said;
     context: string;
     earlier: readonly EarlierStep[];
-    serves: { tool: Tool; argument: string } | undefined;
+    serves: Served | undefined;
   },
-): Record<'tool' | 'facts' | 'context' | 'message', string> {
+): Values {
   const { ask, said, context, earlier, serves } = about;
   const shown = shownTool(tool);
   const { input } = fittedSchemas(shown);
@@ -48,6 +57,12 @@ export function stepPrompt(
     context,
     message: ask,
   };
+}
+
+/** The same without a request: the tool that waits for the result says what it is for. */
+export function impliedPrompt(tool: Tool, serves: Served): Values {
+  const ask = oneLine(shownTool(serves.tool).description || serves.tool.name).slice(0, MAX_DESCRIPTION);
+  return stepPrompt(tool, { ask, serves, said: NOTHING_SAID, earlier: [], context: '' });
 }
 
 function timesLine(ask: string, { said, input }: { said: Said; input: JsonSchema }): string[] {

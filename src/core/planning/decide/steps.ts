@@ -17,7 +17,7 @@ import { findTool } from './read-names.js';
 import { readSaid, timesFor } from './said.js';
 import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
 import { type Candidate, resultFields, type SourceContext, wordsOf } from './sources.js';
-import { describe, stepPrompt } from './step-prompt.js';
+import { describe, impliedPrompt, type Served, stepPrompt } from './step-prompt.js';
 
 /** A step in progress, with its required arguments that have no source. */
 export interface Draft {
@@ -30,11 +30,6 @@ export interface Draft {
   readonly taken: TakenWords;
   /** The argument of another step that its result provides; undefined for the tool of an ask. */
   readonly serves: Served | undefined;
-}
-
-interface Served {
-  readonly tool: Tool;
-  readonly argument: string;
 }
 
 interface About {
@@ -146,9 +141,11 @@ export async function decideSteps(
     const decide = (lookups: Lookups) => {
       const values = shown();
       const unasked = { ...values, facts: '', context: '', message: '' };
+      const implied = about.serves && impliedPrompt(tool, about.serves);
       return decideArguments(tool, {
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
         readUnasked: (use) => parts.read('fill-arguments', unasked, OPENING, use),
+        readImplied: implied && ((use) => parts.read('fill-arguments', implied, OPENING, use)),
         settled,
         taken: new Map([
           ...chain.earlier.map(({ value }) => [String(value), undefined] as const),

@@ -613,16 +613,20 @@ describe('what is asked for', () => {
     });
 
     it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
-      const producers = ['find_code', 'list_codes'].map((name) =>
-        makeTool(name, { outputSchema: returning('station_id') }),
-      );
+      const nested = { type: 'object', properties: { station: returning('station_id') } };
+      const producers = [
+        makeTool('find_code', { outputSchema: returning('station_id') }),
+        makeTool('list_codes', { outputSchema: nested }),
+      ];
       const level = makeTool('level', { inputSchema: needing('station_id') });
       const { result } = await decide([...producers, ...tools, level], 'the level', {
         options: { passthroughTools: 0 },
         selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
         tool: single('the level', 'level'),
         fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
-        arguments: { level: '"station_id": "${s1.station_id}"}' },
+        arguments: {
+          level: { '"station_id": "${s1.station_id}"}': 0.5, '"station_id": "${s1.station.station_id}"}': 0.5 },
+        },
       });
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
     });
@@ -718,23 +722,10 @@ describe('what is asked for', () => {
   const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
 
   it.each([
-    ['added', 'which does what is asked for', yes(0.7), ['train_search', 'train_book']],
-    ['not added', 'which may do it', yes(0.5), ['train_search']],
-  ])('has the tool %s that acts on what its tool reads, and %s', async (_, __, closes, expected) => {
-    const { called } = await decide([search, book], HOME, {
-      tool: single(HOME, 'train_search'),
-      fits: { train_book: closes },
-      arguments: { train_book: '' },
-    });
-    expect(called).toEqual(expected);
-  });
-
-  const drafting = { ...search, risk: 'medium' as const };
-  it.each([
-    ['has no second act behind a tool that acts', yes(0.7), ['train_search']],
+    ['is not joined by one that acts on what it reads, though that fits, too', yes(0.7), ['train_search']],
     ['is one that works on the result, which is likelier still', 'yes"}', ['train_search', 'train_book']],
   ])('%s', async (_, closes, expected) => {
-    const { called } = await decide([drafting, book], HOME, {
+    const { called } = await decide([search, book], HOME, {
       tool: single(HOME, 'train_search'),
       fits: { train_search: yes(0.9), train_book: closes },
     });
@@ -1395,6 +1386,57 @@ describe('an argument', () => {
       unasked: { arguments: saying(unasked) },
     });
     expect(steps[0]?.arguments).toEqual(expected);
+  });
+
+  const keeping = (kept: number, unsaid = 0.02): Answer => ({
+    '"keep": true}': kept,
+    '"keep": false}': 1 - kept - unsaid,
+    '"keep": null}': unsaid,
+  });
+
+  it.each([
+    ['less likely than its default, but far likelier than without the request', keeping(0.4), { keep: true }],
+    ['likelier than without a request, but not by much', keeping(0.2), { keep: false }],
+    ['hardly likelier than nothing', keeping(0.4, 0.4), { keep: false }],
+    ['what it is anyway', keeping(0.01), { keep: false }],
+  ])('a switch is set where the other value is %s', async (_, values, expected) => {
+    const merge = makeTool('merge', {
+      inputSchema: { type: 'object', properties: { keep: { type: 'boolean', default: false } } },
+    });
+    const { steps } = await decide([merge], 'Merge, but keep the branch', {
+      tool: single('Merge, but keep the branch', 'merge'),
+      arguments: { merge: values },
+      unasked: { arguments: keeping(0.04) },
+    });
+    expect(steps[0]?.arguments).toEqual(expected);
+  });
+
+  it.each([
+    ['left out', 'brings about', { asked: 0.9, implied: 0.95 }, { query: 'printer' }],
+    ['given', 'hardly names', { asked: 0.9, implied: 0.5 }, { query: 'printer', status: 'resolved' }],
+  ])('of a lookup is %s where it has a value that the tool that waits for it %s', async (_, __, ratios, expected) => {
+    const search = makeTool('search_incidents', {
+      inputSchema: {
+        type: 'object',
+        properties: { query: text, status: { enum: ['open', 'resolved'] } },
+        required: ['query'],
+      },
+      outputSchema: returning('incident_id'),
+    });
+    const effect = 'Resolves an incident';
+    const resolve = makeTool('resolve_incident', { description: effect, inputSchema: needing('incident_id') });
+    const message = 'Resolve the incident of the printer';
+    const values = (resolved: number): Answer => ({
+      '"query": "printer", "status": "resolved"}': resolved,
+      '"query": "printer", "status": null}': 1 - resolved,
+    });
+    const { steps } = await decide([search, resolve], message, {
+      tool: single(message, 'resolve_incident'),
+      arguments: { search_incidents: (said) => values(said === effect ? ratios.implied : ratios.asked) },
+      unasked: { arguments: values(0.01) },
+    });
+    expect(steps).toMatchObject([{ arguments: expected }, { tool: 'resolve_incident' }]);
+    expect(Object.keys(steps[0]?.arguments ?? {})).toEqual(Object.keys(expected));
   });
 
   it('gets the words of another one that is not given', async () => {

@@ -50,6 +50,7 @@ it('each run of words is a value, cut at every character where a script has no b
   expect(spansOf(['rain in Rome'])).toEqual(['rain', 'rain in', 'rain in Rome', 'in', 'in Rome', 'Rome']);
   expect(spansOf(['查䴙䴘站'])).toContain('䴙䴘站');
   expect(spansOf(['to "ann-b", 5!'])).toContain('ann-b');
+  for (const channel of ['#ops', '#值班', '#общий']) expect(spansOf([`in ${channel} posten`])).toContain(channel);
 });
 
 it.each([
@@ -60,6 +61,18 @@ it.each([
   ['Schreib „Hallo!“ an Ann', 'Hallo!'],
 ])('what stands in quotation marks is a value with all its marks: %s', (message, value) => {
   expect(spansOf([message])).toContain(value);
+});
+
+it.each([
+  ["run count where status = 'stuck'", "count where status = 'stuck'"],
+  ['Who wrote Foundation (2021)?', 'Foundation (2021)'],
+  ["Ann's notes of 'Bob's day' and 'Rest'", "notes of 'Bob's day'"],
+  ['把书名改成《雪国》。谢谢', '改成《雪国》'],
+  ['select f(g(x))', 'select f(g(x))'],
+])('what opens within a run of words closes there: %s', (message, value) => {
+  const spans = spansOf([message]);
+  expect(spans).toContain(value);
+  expect(spans).not.toContain(value.slice(0, -1));
 });
 
 it('the parts of a path are values', () => {
