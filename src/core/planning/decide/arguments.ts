@@ -16,10 +16,10 @@ import {
   type Example,
   findAwaited,
   findCopied,
+  findNotGiven,
   isLikelyGiven,
   NULL,
   type OptionalValue,
-  removeNotGiven,
   valueOdds,
   writesNull,
 } from './given.js';
@@ -91,33 +91,41 @@ export async function decideArguments(
   const root = fittedSchemas(tool).input;
   const { description } = shownTool(tool);
   const notGiven = new Set<string>();
-  const copied = new Map<string, string>();
+  const refused = new Map<string, string>();
   for (;;) {
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
     const released: string[] = [];
     const awaiting: Awaiting[] = [];
     const examples: Example[] = [];
-    const known = { root, description, context, settled, depth: 0, taken, notGiven, copied, lookups };
+    const known = { root, description, context, settled, depth: 0, taken, notGiven, refused, lookups };
     const writing = { ...known, optionals, released, awaiting, examples };
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
-    let given = optionals;
+    const before = refused.size;
+    const given = new Set(optionals);
     const compare = async (open: Open) => {
-      given = await removeNotGiven(optionals, 'unasked', open);
-      for (const { name, text } of await findCopied(examples, open)) copied.set(name, text);
+      for (const optional of await findNotGiven(optionals, 'unasked', open)) {
+        optional.leaveOut();
+        given.delete(optional);
+      }
+      for (const { name, text } of await findCopied(examples, open)) refused.set(name, text);
       return findAwaited(awaiting, open);
     };
-    const before = copied.size;
     // With an argument missing, the caller decides again or asks the user.
     const isComplete = rest.missing.length === 0;
     const awaited = isComplete ? await readUnasked(compare) : [];
-    if (isComplete && given.length > 0) await readImplied?.((open) => removeNotGiven(given, 'implied', open));
+    const implied =
+      isComplete && given.size > 0 ? await readImplied?.((open) => findNotGiven(given, 'implied', open)) : [];
+    for (const { name, value: text, leaveOut } of implied ?? []) {
+      if (refused.has(name)) leaveOut();
+      else refused.set(name, String(text));
+    }
     // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
     const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
     const canMove = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
-    if (!canMove && copied.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
+    if (!canMove && refused.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
   }
 }
 
@@ -161,7 +169,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       notGiven.add(name);
     };
     const unsaid = unsaidFor({ ...place, schema: plainSchema(place.schema, writing.root) });
-    const optional = place.required || known !== undefined ? undefined : { decisions: [], unsaid, leaveOut };
+    const optional = place.required || known !== undefined ? undefined : { name, decisions: [], unsaid, leaveOut };
     const found = known
       ? await writeSettled(place, known, writing)
       : await writeValue(place, { ...writing, optional, item: undefined });
@@ -175,7 +183,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     value[name] = found.value;
     from[name] = found.from;
     probability = Math.min(probability, found.probability);
-    if (optional) optionals.push(optional);
+    if (optional) optionals.push({ ...optional, value: found.value });
   }
   writer.force('}');
   return { value, from, missing, probability };

@@ -23,8 +23,8 @@ export interface ChoiceWriting extends ChoiceContext {
   readonly description: string;
   /** Texts in the model's own words that the tool or the schema says, too. */
   readonly examples: Example[];
-  /** Name of an argument -> such an example that the model only copies: it gets candidates alone, and no beginning of the example. */
-  readonly copied: ReadonlyMap<string, string>;
+  /** Name of an argument -> a text that nobody gave: it gets candidates alone, and no beginning of the text. */
+  readonly refused: ReadonlyMap<string, string>;
   readonly taken: Map<string, string | undefined>;
   /** The optional argument of the place. */
   readonly optional?: OptionalValue | undefined;
@@ -39,10 +39,10 @@ export interface Value {
 }
 
 export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Promise<Value | undefined> {
-  const example = writing.copied.get(place.name);
-  const options = choicesFor(place, writing).filter(({ candidate }) => !example?.startsWith(wordsOf(candidate)));
+  const refused = writing.refused.get(place.name);
+  const options = choicesFor(place, writing).filter(({ candidate }) => !refused?.startsWith(wordsOf(candidate)));
   const isFree = isFreeText(place.schema) && !writing.context.handles.has(place.name);
-  const canCompose = isFree && example === undefined;
+  const canCompose = isFree && refused === undefined;
   const beginnings = canCompose ? [QUOTE, ...options] : options;
   if (await writesNull(place, beginnings, writing)) return undefined;
   const mark = writing.writer.mark();

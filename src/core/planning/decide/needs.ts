@@ -2,7 +2,7 @@
 import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { fits, subschemaAt } from '../../catalog/schema/paths.js';
+import { subschemaAt } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
@@ -21,8 +21,6 @@ import {
 
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
-/** Scores that differ by less are equal: a field that lies a level deeper is worth as much. */
-const EQUAL = 0.03;
 
 interface Waiting {
   readonly argument: string;
@@ -88,8 +86,7 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
  * nobody asked for an effect. A likely tool that first needs an identifier itself comes behind one of the graph that needs none.
  *
  * Of equal scores, the tool that selection puts first is the best. Of 75 references of fixtures and development requests with
- * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost; of 100 later
- * ones, 87 in place of 86 where a field may lie a level deeper.
+ * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost.
  */
 export function chooseProvision(
   consumer: Tool,
@@ -100,7 +97,7 @@ export function chooseProvision(
   if (keyed) return keyed;
   const readers = provisions.filter(({ producer }) => producer.risk === 'low');
   const preferred = readers.length > 0 ? readers : provisions;
-  const equal = preferred.filter(({ score }) => score > (preferred[0]?.score ?? 0) - EQUAL);
+  const equal = preferred.filter(({ score }) => score === preferred[0]?.score);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;
@@ -149,14 +146,11 @@ export function saidIn({ message, history = [] }: Request, ask: string): string 
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema can provide anything; else it needs a fitting field of the argument's name, if not generic. */
-export function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
-  const { output } = fittedSchemas(producer);
-  if (output === undefined) return true;
-  const root = fittedSchemas(consumer).input;
-  const wanted = plainSchema(Object(root.properties)[argument], root);
-  if (stemsOf(argument).length === 1) return false;
-  return resultFields(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
+/** A result without a schema can provide anything; else the graph finds a field for the argument, if its name is not generic. */
+export function canProvide(producer: Tool, consumer: Tool, argument: string, view: View): boolean {
+  if (fittedSchemas(producer).output === undefined) return true;
+  const provisions = stemsOf(argument).length > 1 ? producerGraph(view).provisionsFor(consumer, argument) : [];
+  return provisions.some((one) => one.producer === producer && one.score >= MIN_SCORE);
 }
 
 function formatOf({ schema }: Argument, root: JsonSchema): unknown {

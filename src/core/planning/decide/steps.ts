@@ -209,7 +209,7 @@ export async function decideSteps(
       (other) => !waiting.includes(other) && RISKS.indexOf(other.risk) <= RISKS.indexOf(tool.risk),
     );
     for (const argument of missing) {
-      const others = readers.filter((other) => canProvide(other, tool, argument));
+      const others = readers.filter((other) => canProvide(other, tool, argument, parts.view));
       if (others.length === 0) continue;
       const producer = await findTool(`${describe(tool, argument)}: ${ask}`, { ...parts, tools: others });
       if (!producer) continue;

@@ -472,6 +472,15 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
   });
 
+  it('is followed by another one if there are several, also where the model would end the list', async () => {
+    const { steps } = await decide([weather, note], BOTH, {
+      asks: { '2, "asks": ["weather in Oslo"]}': 0.9, '2, "asks": ["weather in Oslo", "a note"]}': 0.1 },
+      tool: (message) => chooses(message, message === 'a note' ? 'write_note' : 'weather'),
+      arguments: { weather: '"place": "Oslo"}', write_note: '"body": "Rome"}' },
+    });
+    expect(steps.map(({ purpose }) => purpose)).toEqual(['weather in Oslo', 'a note']);
+  });
+
   it.each([
     ['12 and 120', ['read issue 12', 'read issue 120']],
     ['two of one beginning', ['weather in Oslo', 'weather in Osloby']],
@@ -613,20 +622,16 @@ describe('what is asked for', () => {
     });
 
     it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
-      const nested = { type: 'object', properties: { station: returning('station_id') } };
-      const producers = [
-        makeTool('find_code', { outputSchema: returning('station_id') }),
-        makeTool('list_codes', { outputSchema: nested }),
-      ];
+      const producers = ['find_code', 'list_codes'].map((name) =>
+        makeTool(name, { outputSchema: returning('station_id') }),
+      );
       const level = makeTool('level', { inputSchema: needing('station_id') });
       const { result } = await decide([...producers, ...tools, level], 'the level', {
         options: { passthroughTools: 0 },
         selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
         tool: single('the level', 'level'),
         fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
-        arguments: {
-          level: { '"station_id": "${s1.station_id}"}': 0.5, '"station_id": "${s1.station.station_id}"}': 0.5 },
-        },
+        arguments: { level: '"station_id": "${s1.station_id}"}' },
       });
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
     });
@@ -1412,9 +1417,20 @@ describe('an argument', () => {
   });
 
   it.each([
-    ['left out', 'brings about', { asked: 0.9, implied: 0.95 }, { query: 'printer' }],
-    ['given', 'hardly names', { asked: 0.9, implied: 0.5 }, { query: 'printer', status: 'resolved' }],
-  ])('of a lookup is %s where it has a value that the tool that waits for it %s', async (_, __, ratios, expected) => {
+    ['is left out', 'brings about', { asked: [0.9, 0.05], implied: [0.95, 0.01] }, { query: 'printer' }],
+    [
+      'is the next likely one',
+      'brings about',
+      { asked: [0.6, 0.38], implied: [0.95, 0.01] },
+      { query: 'printer', status: 'open' },
+    ],
+    [
+      'is given',
+      'hardly names',
+      { asked: [0.9, 0.05], implied: [0.5, 0.01] },
+      { query: 'printer', status: 'resolved' },
+    ],
+  ])('of a lookup %s where it has a value that the tool that waits for it %s', async (_, __, readings, expected) => {
     const search = makeTool('search_incidents', {
       inputSchema: {
         type: 'object',
@@ -1425,18 +1441,18 @@ describe('an argument', () => {
     });
     const effect = 'Resolves an incident';
     const resolve = makeTool('resolve_incident', { description: effect, inputSchema: needing('incident_id') });
-    const message = 'Resolve the incident of the printer';
-    const values = (resolved: number): Answer => ({
+    const message = 'Resolve the open incident of the printer';
+    const values = ([resolved = 0, open = 0]: readonly number[]): Answer => ({
       '"query": "printer", "status": "resolved"}': resolved,
-      '"query": "printer", "status": null}': 1 - resolved,
+      '"query": "printer", "status": "open"}': open,
+      '"query": "printer", "status": null}': 1 - resolved - open,
     });
     const { steps } = await decide([search, resolve], message, {
       tool: single(message, 'resolve_incident'),
-      arguments: { search_incidents: (said) => values(said === effect ? ratios.implied : ratios.asked) },
-      unasked: { arguments: values(0.01) },
+      arguments: { search_incidents: (said) => values(said === effect ? readings.implied : readings.asked) },
+      unasked: { arguments: values([0.01, 0.01]) },
     });
-    expect(steps).toMatchObject([{ arguments: expected }, { tool: 'resolve_incident' }]);
-    expect(Object.keys(steps[0]?.arguments ?? {})).toEqual(Object.keys(expected));
+    expect(steps.map((step) => step.arguments)).toEqual([expected, { incident_id: '${s1.incident_id}' }]);
   });
 
   it('gets the words of another one that is not given', async () => {

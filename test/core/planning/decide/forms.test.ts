@@ -177,7 +177,7 @@ it('own words count beside the field of a result, whose token has more than the 
   };
   const found = await writeChoice(
     { name: 'to', schema, required: true },
-    { writer, open, description: '', examples: [], copied: new Map(), taken: new Map(), root: {}, context },
+    { writer, open, description: '', examples: [], refused: new Map(), taken: new Map(), root: {}, context },
   );
   expect(found).toMatchObject({ value: 'USD', from: 'composed' });
 });
