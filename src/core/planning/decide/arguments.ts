@@ -168,8 +168,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       released.push(...took);
       notGiven.add(name);
     };
-    const unsaid = unsaidFor({ ...place, schema: plainSchema(place.schema, writing.root) });
-    const optional = place.required || known !== undefined ? undefined : { name, decisions: [], unsaid, leaveOut };
+    const isOptional = !place.required && known === undefined;
+    const optional = isOptional ? { name, decisions: [], unsaid: unsaidFor(place, writing), leaveOut } : undefined;
     const found = known
       ? await writeSettled(place, known, writing)
       : await writeValue(place, { ...writing, optional, item: undefined });
@@ -189,8 +189,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   return { value, from, missing, probability };
 }
 
-function unsaidFor(place: PlainPlace): Choice[] {
-  const implied = impliedSwitch(place);
+function unsaidFor(place: Place, { root }: Writing): Choice[] {
+  const implied = impliedSwitch({ ...place, schema: plainSchema(place.schema, root) });
   return implied === undefined ? [NULL] : [NULL, choiceOf(implied)];
 }
 
