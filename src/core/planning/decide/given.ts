@@ -34,6 +34,7 @@ interface Decision {
 /** A written optional argument. */
 export interface OptionalValue {
   readonly name: string;
+  /** Undefined until it is written as a whole. */
   readonly value?: unknown;
   /** The first has what says nothing among its choices. Of a list they end with its first item. */
   readonly decisions: Decision[];

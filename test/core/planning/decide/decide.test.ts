@@ -1055,6 +1055,25 @@ describe('steps on the way', () => {
     });
   });
 
+  it('are found by the model also where their result has the value under another name', async () => {
+    const listed = { type: 'array', items: { type: 'object', properties: { number: { type: 'integer' } } } };
+    const list = makeTool('list_pull_requests', {
+      inputSchema: needing('author'),
+      outputSchema: { type: 'object', properties: { pull_requests: listed } },
+    });
+    const close = toolOf('close_pull_request', { pull_number: { type: 'integer' } });
+    const message = 'Close the PR of Hana';
+    const number = '${s1.pull_requests[0].number}';
+    const { steps } = await decide([list, close], message, {
+      tool: (about) => chooses(about, about === message ? 'close_pull_request' : 'list_pull_requests'),
+      arguments: {
+        list_pull_requests: '"author": "Hana"}',
+        close_pull_request: { '"pull_number": null}': 0.9, [`"pull_number": "${number}"}`]: 0.1 },
+      },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([{ author: 'Hana' }, { pull_number: number }]);
+  });
+
   it('without a described result are referred to by a field that the model names', async () => {
     const lyrics = makeTool('find_lyrics', { inputSchema: needing('song') });
     const translate = makeTool('translate', { inputSchema: needing('text') });
