@@ -31,6 +31,12 @@ interface Decision {
   readonly choice: Choice;
 }
 
+/** Probabilities of a value, and of each choice that says nothing in its place, `null` first. */
+interface Likelihoods {
+  readonly value: number;
+  readonly unsaid: readonly number[];
+}
+
 /** A written optional argument. */
 export interface OptionalValue {
   readonly name: string;
@@ -38,10 +44,10 @@ export interface OptionalValue {
   readonly value?: unknown;
   /** The first has what says nothing among its choices. Of a list they end with its first item. */
   readonly decisions: Decision[];
-  /** What says nothing in its place: `null`, and the default of a boolean. */
+  /** What says nothing in its place: first `null`, then the default of a boolean. */
   readonly unsaid: readonly Choice[];
-  /** How many times likelier it is than what says nothing. */
-  ratio?: number;
+  /** Undefined until it is compared with what says nothing. */
+  likelihoods?: Likelihoods;
   leaveOut(): void;
 }
 
@@ -81,9 +87,9 @@ export async function isLikelyGiven(
   { writer, open }: { writer: JsonWriter; open: Open },
 ): Promise<boolean> {
   const [first] = optional.decisions;
-  optional.ratio ??= await readRatio(optional, open);
-  const ratio = optional.unsaid.length === 1 ? optional.ratio : await readRatio({ ...optional, unsaid: [NULL] }, open);
-  if (!first || ratio >= GIVEN.ratio) return true;
+  optional.likelihoods ??= await readLikelihoods(optional, open);
+  const { value, unsaid } = optional.likelihoods;
+  if (!first || ratioOf({ value, unsaid: unsaid.slice(0, 1) }) >= GIVEN.ratio) return true;
   writer.back(first.mark);
   writer.force(NULL.text);
   return false;
@@ -97,8 +103,11 @@ export async function findNotGiven(
 ): Promise<OptionalValue[]> {
   const found: OptionalValue[] = [];
   // From the last one back, each place is a prefix of what the model has already read.
-  for (const optional of [...optionals].reverse())
-    if ((optional.ratio ?? 0) < GIVEN[by] * (await readRatio(optional, open))) found.push(optional);
+  for (const optional of [...optionals].reverse()) {
+    const { likelihoods } = optional;
+    const other = ratioOf(await readLikelihoods(optional, open));
+    if (!likelihoods || ratioOf(likelihoods) < GIVEN[by] * other) found.push(optional);
+  }
   return found;
 }
 
@@ -162,13 +171,19 @@ export async function findCopied(examples: readonly Example[], open: Open): Prom
   return found;
 }
 
-async function readRatio({ decisions, unsaid }: OptionalValue, open: Open): Promise<number> {
+async function readLikelihoods({ decisions, unsaid }: OptionalValue, open: Open): Promise<Likelihoods> {
   let value = 1;
   for (const { mark, choices, choice } of decisions.toReversed())
     value *= await createJsonWriter(open, mark).likelihoodOf(choice, choices);
-  let nothing = 0;
+  const nothing: number[] = [];
   for (const { mark, choices } of decisions.slice(0, 1))
-    for (const one of unsaid) nothing += await createJsonWriter(open, mark).likelihoodOf(one, choices);
+    for (const one of unsaid) nothing.push(await createJsonWriter(open, mark).likelihoodOf(one, choices));
+  return { value, unsaid: nothing };
+}
+
+/** How many times likelier the value is than what says nothing. */
+function ratioOf({ value, unsaid }: Likelihoods): number {
+  const nothing = unsaid.reduce((sum, one) => sum + one, 0);
   return Math.max(value, LEAST) / Math.max(nothing, LEAST);
 }
 

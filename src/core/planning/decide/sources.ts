@@ -58,11 +58,10 @@ const enumerated: Source = (place, { spans }) => {
   const { schema } = place;
   if ('const' in schema) return values('enum', [schema.const]);
   if (!Array.isArray(schema.enum)) {
+    const implied = impliedSwitch(place);
     const both = typesOf(schema).includes('boolean') ? [true, false] : [];
-    return values(
-      'enum',
-      both.filter((value) => value !== impliedSwitch(place)),
-    );
+    const open = both.filter((value) => value !== implied);
+    return values('enum', open);
   }
   const all = schema.enum.filter((value) => value !== null);
   return all.map((value): Candidate => {

@@ -45,7 +45,7 @@ export function stepPrompt(
   const shown = shownTool(tool);
   const { input } = fittedSchemas(shown);
   const type = renderType(input, input);
-  const text = oneLine(shown.description).slice(0, MAX_DESCRIPTION);
+  const text = descriptionOf(tool);
   const facts = [
     ...(serves ? [`For: ${serves.argument} of ${serves.tool.name}`] : []),
     ...timesLine(ask, { said, input }),
@@ -61,8 +61,12 @@ export function stepPrompt(
 
 /** The same without a request: the tool that waits for the result says what it is for. */
 export function impliedPrompt(tool: Tool, serves: Served): Values {
-  const ask = oneLine(shownTool(serves.tool).description || serves.tool.name).slice(0, MAX_DESCRIPTION);
+  const ask = descriptionOf(serves.tool) || serves.tool.name;
   return stepPrompt(tool, { ask, serves, said: NOTHING_SAID, earlier: [], context: '' });
+}
+
+function descriptionOf(tool: Tool): string {
+  return oneLine(shownTool(tool).description).slice(0, MAX_DESCRIPTION);
 }
 
 function timesLine(ask: string, { said, input }: { said: Said; input: JsonSchema }): string[] {

@@ -141,11 +141,11 @@ export async function decideSteps(
     const decide = (lookups: Lookups) => {
       const values = shown();
       const unasked = { ...values, facts: '', context: '', message: '' };
-      const implied = about.serves && impliedPrompt(tool, about.serves);
+      const { serves } = about;
       return decideArguments(tool, {
         read: (use) => parts.read('fill-arguments', values, OPENING, use),
         readUnasked: (use) => parts.read('fill-arguments', unasked, OPENING, use),
-        readImplied: implied && ((use) => parts.read('fill-arguments', implied, OPENING, use)),
+        readImplied: serves && ((use) => parts.read('fill-arguments', impliedPrompt(tool, serves), OPENING, use)),
         settled,
         taken: new Map([
           ...chain.earlier.map(({ value }) => [String(value), undefined] as const),
