@@ -1,9 +1,7 @@
 /** Finds tools whose results provide arguments of others: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
-import { stemmer } from 'stemmer';
 import { oncePer } from '../kept.js';
-import { MOST_READ } from '../request.js';
-import { splitIdentifier } from '../search/words.js';
-import { isObject, listOf, objectOf, sameJson } from './schema/json.js';
+import { isGiven, stemsOf } from './identifiers.js';
+import { isObject, listOf, objectOf } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
 import { firstSentence } from './summary.js';
@@ -26,6 +24,8 @@ export interface Argument {
   /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
   readonly words: readonly string[];
   readonly things: readonly string[];
+  /** Stems of the names of all arguments in view: a number behind the name of another thing identifies that one. */
+  readonly named: ReadonlySet<string>;
   /** People seldom know the value: its name says so, or its description names the tool that returns it. */
   readonly isIdentifier: boolean;
 }
@@ -49,7 +49,6 @@ const IDENTIFIER = new Set(stemsOf('id uuid guid uri urn handle ref slug sku has
 /** These also end names of values that people know (`country_code`): they count where a result has a field of that name. */
 const MAYBE_IDENTIFIER = new Set(stemsOf('code key token number url path file filename'));
 const SUFFIXES = new Set([...IDENTIFIER, ...MAYBE_IDENTIFIER, 'name']);
-const PLACES = new Set(stemsOf('path file filename'));
 const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
 /** Producers score less if they change things, belong to another source, or first need an identifier themselves. */
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
@@ -144,6 +143,11 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
     names: new Set(tools.map(({ name }) => name)),
     nouns: new Set(tools.flatMap(({ name }) => stemsOf(name)).filter((word) => !common.has(word))),
     returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
+    named: new Set(
+      tools
+        .flatMap(({ inputSchema }) => Object.keys(objectOf(inputSchema.properties)).flatMap(stemsOf))
+        .filter((word) => !SUFFIXES.has(word)),
+    ),
   };
   return tools.map((tool) => {
     const own = argumentsOf(tool, surroundings);
@@ -156,9 +160,9 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   });
 }
 
-type Surroundings = Record<'names' | 'nouns' | 'returned', ReadonlySet<string>>;
+type Surroundings = Record<'names' | 'nouns' | 'returned' | 'named', ReadonlySet<string>>;
 
-function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argument[] {
+function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings): Argument[] {
   const { properties, required } = tool.inputSchema;
   return Object.entries(objectOf(properties)).flatMap(([name, node]) => {
     if (!isObject(node)) return [];
@@ -176,7 +180,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argu
     const things = own.length > 0 ? own : around.slice(0, 3);
     const isRequired = listOf(required).includes(name);
     const key = `${words.join(' ')} of ${things.join(' ')}`;
-    return [{ tool, name, isRequired, schema, key, words, things, isIdentifier }];
+    return [{ tool, name, isRequired, schema, key, words, things, named, isIdentifier }];
   });
 }
 
@@ -228,45 +232,6 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   }
 }
 
-/** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
-export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
-  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
-  if (Object.entries(entities).some(isHeld)) return true;
-  if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  // Drops the word that the cut splits.
-  const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
-  const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
-  return tokens.some(([, blank, token = ''], place) => {
-    const before = tokens[place - 1]?.[2] ?? '';
-    return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);
-  });
-}
-
-interface Token {
-  readonly token: string;
-  readonly before: string;
-  /** It directly follows a capitalised word, separated only by white space. */
-  readonly isBehindName: boolean;
-}
-
-/**
- * `movie 550` gives an identifier, since the word before names the thing; `R-64` gives one in any language. In
- * `Sony WH-1000XM4` the token is part of a name; in `May (inv-12)` it is not.
- */
-function isValue({ token, before, isBehindName }: Token, { words, things, schema }: Argument): boolean {
-  const kind = words.at(-1) ?? '';
-  if (kind === 'uri' || kind === 'url') return token.includes('://');
-  if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
-  const isNamed = kind === 'number' || stemsOf(before).some((word) => words.includes(word) || things.includes(word));
-  if (/^#?\d+$/u.test(token)) return isNamed || /^#|^\d{5,}(?<!000)$/u.test(token);
-  if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]+$/u.test(token) || !/\d/u.test(token))
-    return false;
-  return isNamed || ((token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token) && !isBehindName);
-}
-
-/** Letters and a number, joined by `_` or `-`. */
-const CODE = /^[a-z]+[_-]\d+$/iu;
-
 interface ResultField extends Field {
   readonly words: readonly string[];
   readonly owners: ReadonlySet<string>;
@@ -281,9 +246,4 @@ function resultFields({ outputSchema }: Tool, most: number): ResultField[] {
     const names = field.path.filter((step) => typeof step === 'string').map(stemsOf);
     return { ...field, words: names.at(-1) ?? [], owners: new Set(names.slice(0, -1).flat()) };
   });
-}
-
-/** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */
-export function stemsOf(text: string): string[] {
-  return splitIdentifier(text).map((word) => stemmer(word));
 }

@@ -282,6 +282,17 @@ describe('the request holds the value of', () => {
     expect(isGiven(argument, message, schema)).toBe(false);
   });
 
+  it('another identifier, where the name of that one stands before it', () => {
+    const inputSchema = { ...objectOf({ project_id: text }), required: ['project_id'] };
+    const find = makeTool('find_project', {
+      inputSchema: objectOf({ workspace: text }),
+      outputSchema: objectOf({ project_id: text }),
+    });
+    const view = viewOf(find, makeTool('count_tasks', { inputSchema }));
+    expect(namesAdded(view, 'count_tasks', asks('tasks of workspace 120011'))).toEqual(['find_project']);
+    expect(namesAdded(view, 'count_tasks', asks('tasks of 120011'))).toEqual([]);
+  });
+
   it.each([
     [{ movie_id: 0 }, []],
     [{ movieId: 7 }, []],

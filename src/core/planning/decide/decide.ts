@@ -11,11 +11,12 @@ import { checkPlan } from '../check-plan.js';
 import { levelsOf } from '../order-effects.js';
 import type { Written } from '../write.js';
 import { chooseTools, type ToolOfAsk } from './choose-tools.js';
+import type { Draft } from './drafts.js';
 import { asksOf, joinAsks } from './join-asks.js';
 import { createJsonWriter } from './json-writer.js';
 import { createRead, createReadUnasked, type DecideParts, type Deciding, type Read } from './read.js';
 import { describe } from './step-prompt.js';
-import { type Draft, decideSteps } from './steps.js';
+import { decideSteps } from './steps.js';
 
 /**
  * Decides a plan with the selected tools.

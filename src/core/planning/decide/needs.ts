@@ -1,5 +1,6 @@
 /** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
-import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
+import { isGiven, stemsOf } from '../../catalog/identifiers.js';
+import { type Argument, type Provision, producerGraph } from '../../catalog/producers.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
@@ -120,7 +121,7 @@ function isKeyed(producer: Tool, consumer: Tool, { view, request }: { view: View
  */
 export function lookupsOf(
   tool: Tool,
-  { handles, consumers }: { handles: ReadonlyMap<string, boolean>; consumers: readonly Tool[] },
+  { handles, consumers }: { handles: SourceContext['handles']; consumers: readonly Tool[] },
   { view, request }: { view: View; request: Request },
 ): Map<string, readonly Provision[]> {
   const graph = producerGraph(view);
@@ -130,7 +131,9 @@ export function lookupsOf(
     !consumers.includes(producer) &&
     missingIdentifiers(producer, { view, request }).length === 0 &&
     findsByWords(producer);
-  const optional = graph.argumentsOf(tool).filter(({ name, isRequired }) => !isRequired && handles.get(name) === false);
+  const optional = graph
+    .argumentsOf(tool)
+    .filter(({ name, isRequired }) => !isRequired && handles.get(name)?.isGiven === false);
   const found = optional.map(({ name }) => [name, graph.provisionsFor(tool, name).filter(isLookup)] as const);
   return new Map(found.filter(([, provisions]) => provisions.length > 0));
 
@@ -146,9 +149,17 @@ export function saidIn({ message, history = [] }: Request, ask: string): string 
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema can provide anything; else the graph finds a field for the argument, if its name is not generic. */
+/**
+ * A result without a schema can provide anything but an identifier of another source; else the graph finds a field for the
+ * argument, if its name is not generic.
+ */
 export function canProvide(producer: Tool, consumer: Tool, argument: string, view: View): boolean {
-  if (fittedSchemas(producer).output === undefined) return true;
+  if (fittedSchemas(producer).output === undefined) {
+    const isIdentifier = producerGraph(view)
+      .argumentsOf(consumer)
+      .some((one) => one.name === argument && one.isIdentifier);
+    return producer.origin === consumer.origin || !isIdentifier;
+  }
   const provisions = stemsOf(argument).length > 1 ? producerGraph(view).provisionsFor(consumer, argument) : [];
   return provisions.some((one) => one.producer === producer && one.score >= MIN_SCORE);
 }

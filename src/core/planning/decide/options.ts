@@ -110,7 +110,7 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
   const spans = spansOf(context.texts, gone);
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
   // An optional identifier needs a word of its form in the request.
-  if (!place.required && context.handles.get(place.name) === false) return [];
+  if (!place.required && context.handles.get(place.name)?.isGiven === false) return [];
   if (!place.required || fresh.length > 0) return fresh;
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }

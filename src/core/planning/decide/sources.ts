@@ -23,6 +23,14 @@ export function wordsOf({ said, value }: Candidate): string {
   return said ?? String(value);
 }
 
+/** What the request has for an identifier. */
+export interface Handle {
+  /** Whether it holds a word of its form. */
+  readonly isGiven: boolean;
+  /** Its words that are identifiers by their form alone. */
+  readonly codes: readonly string[];
+}
+
 /** The facts of the request and of earlier steps for the arguments of a step. */
 export interface SourceContext {
   readonly said: Said;
@@ -32,8 +40,8 @@ export interface SourceContext {
   readonly earlier: readonly string[];
   /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Names of identifier arguments, and whether the request holds a word of their form; the model never composes these. */
-  readonly handles: ReadonlyMap<string, boolean>;
+  /** Identifier arguments by their names; the model never composes these. */
+  readonly handles: ReadonlyMap<string, Handle>;
   readonly timeZone: string | undefined;
 }
 
@@ -83,12 +91,23 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ schema, required }, { said, spans, earlier }) => {
+const request: Source = ({ name, schema, required }, { said, spans, earlier, handles }) => {
   if (!isNumber(schema)) {
-    return isFreeText(schema) ? values('request', required ? [...spans, ...earlier] : spans) : [];
+    if (!isFreeText(schema)) return [];
+    const all = required ? [...spans, ...earlier] : spans;
+    return values('request', withoutLabels(all, handles.get(name)?.codes ?? []));
   }
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
+
+/** An identifier has no words around it, and the word before it says what it identifies. */
+function withoutLabels(spans: readonly string[], codes: readonly string[]): readonly string[] {
+  if (codes.length === 0) return spans;
+  const all = new Set(spans);
+  const isLabelled = (span: string) =>
+    codes.some((code) => (span !== code && span.includes(code)) || all.has(`${span} ${code}`));
+  return spans.filter((span) => !isLabelled(span));
+}
 
 const preset: Source = ({ schema, required }) =>
   required && 'default' in schema ? values('default', [schema.default]) : [];

@@ -1,14 +1,15 @@
 /** Turns the tools of the asks into the steps of a plan: producers before consumers, arguments, the check. */
-import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { codesIn, isGiven } from '../../catalog/identifiers.js';
+import { type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
-import { sameJson } from '../../catalog/schema/json.js';
+import { listOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { fillDefaults } from '../../catalog/schema/paths.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
 import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
+import { type Draft, isSame, nearOf, othersOf } from './drafts.js';
 import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, lookupsOf, reference, referenceTo, saidIn } from './needs.js';
 import { type Settling, spansOf, type TakenWords, takesField } from './options.js';
@@ -18,19 +19,6 @@ import { readSaid, timesFor } from './said.js';
 import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
 import { type Candidate, resultFields, type SourceContext, wordsOf } from './sources.js';
 import { describe, impliedPrompt, type Served, stepPrompt } from './step-prompt.js';
-
-/** A step in progress, with its required arguments that have no source. */
-export interface Draft {
-  readonly id: string;
-  readonly tool: Tool;
-  readonly arguments: Record<string, unknown>;
-  readonly from: Record<string, SourceName>;
-  readonly purpose: string;
-  readonly missing: readonly string[];
-  readonly taken: TakenWords;
-  /** The argument of another step that its result provides; undefined for the tool of an ask. */
-  readonly serves: Served | undefined;
-}
 
 interface About {
   readonly ask: string;
@@ -42,8 +30,13 @@ interface About {
   /** The tools that wait for the step, the one of the ask first. */
   readonly consumers: readonly Tool[];
   readonly chain: Chain;
+  /** Whether the model names a producer for an argument that nothing else provides. */
+  readonly mayGuess: boolean;
   readonly serves?: Served;
 }
+
+/** @see About. `asks`: what the model wrote as several asks for the tool */
+type AboutAsk = Pick<About, 'ask' | 'likely' | 'mayGuess'> & { readonly asks: readonly string[] };
 
 /** The steps of one ask, from the first producer to its tool. */
 interface Chain {
@@ -71,7 +64,7 @@ export async function decideSteps(
   { mayRepeat, ...parts }: Deciding & { mayRepeat: boolean },
 ): Promise<{ drafts: readonly Draft[]; confidence: number }> {
   const served = chosen.flatMap(({ ask, asks = [], tool, ranked }) =>
-    tool ? [{ ask, asks, tool, likely: othersOf(tool, ranked) }] : [],
+    tool ? [{ ask, asks, tool, likely: othersOf(tool, ranked), near: nearOf(tool, ranked) }] : [],
   );
   // An ask that the model completed from the history may name a day in full.
   const message = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
@@ -79,22 +72,42 @@ export async function decideSteps(
   const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
-  for (const { tool, ask, asks, likely } of served) {
-    const before = drafts.length;
-    const calls = await addCalls(tool, { ask, asks, likely });
-    // What is not in words of the request may differ, too: then each ask is a call.
-    const areWords = drafts.slice(before).every(({ from }) => Object.values(from).every((one) => AS_SAID.has(one)));
-    if (calls > 1 || asks.length === 0 || areWords) continue;
-    drafts.length = before;
-    for (const one of asks) await addCalls(tool, { ask: one, asks: [], likely });
+  for (const { tool, near, ...about } of served) {
+    const isFound = near.length > 0 && (await addFirstGiven([tool, ...near], about));
+    if (!isFound) await addAsk(tool, { ...about, mayGuess: true });
   }
   return { drafts, confidence };
 
+  /** Adds the steps of the first tool whose required arguments all have a source. @returns whether there is one */
+  async function addFirstGiven(tools: readonly Tool[], about: Omit<AboutAsk, 'mayGuess'>): Promise<boolean> {
+    const before = { steps: drafts.length, confidence };
+    for (const [place, tool] of tools.entries()) {
+      await addAsk(tool, { ...about, mayGuess: false });
+      const added = drafts.slice(before.steps);
+      const needed = listOf(fittedSchemas(tool).input.required).map(String);
+      // A tool that needs nothing would always do.
+      const isAsked = added.some(
+        (draft) => draft.tool === tool && needed.some((name) => draft.from[name] === 'request'),
+      );
+      if (added.every(({ missing }) => missing.length === 0) && (place === 0 || isAsked)) return true;
+      drafts.length = before.steps;
+      confidence = before.confidence;
+    }
+    return false;
+  }
+
+  async function addAsk(tool: Tool, { asks, ...about }: AboutAsk): Promise<void> {
+    const before = drafts.length;
+    const calls = await addCalls(tool, { ...about, asks });
+    // What is not in words of the request may differ, too: then each ask is a call.
+    const areWords = drafts.slice(before).every(({ from }) => Object.values(from).every((one) => AS_SAID.has(one)));
+    if (calls > 1 || asks.length === 0 || areWords) return;
+    drafts.length = before;
+    for (const ask of asks) await addCalls(tool, { ...about, ask, asks: [] });
+  }
+
   /** Adds a step for each call of the tool that an ask wants. @returns their number */
-  async function addCalls(
-    tool: Tool,
-    { ask, asks, likely }: Omit<About, 'consumers' | 'chain'> & { asks: readonly string[] },
-  ) {
+  async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk): Promise<number> {
     const calls: Repeated[] = [];
     let found: Repeated | undefined;
     do {
@@ -102,7 +115,7 @@ export async function decideSteps(
       const words = found && wordsOf(found.next);
       // A further call has an ask of its own if the model wrote one with its value.
       const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
-      await addStep(tool, { ask: own ?? ask, likely, consumers: [], chain });
+      await addStep(tool, { ...about, ask: own ?? ask, consumers: [], chain });
       found = chain.repeated?.found;
       if (found) calls.push(found);
     } while (found && calls.length < MAX_CALLS);
@@ -138,8 +151,8 @@ export async function decideSteps(
     const { chain } = about;
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
-    const decide = (lookups: Lookups) => {
-      const values = shown();
+    const decide = (lookups: Lookups, ask = about.ask) => {
+      const values = promptValues(tool, { ...about, ask }, { handles, settled });
       const unasked = { ...values, facts: '', context: '', message: '' };
       const { serves } = about;
       return decideArguments(tool, {
@@ -168,7 +181,13 @@ export async function decideSteps(
       drafts.length = before;
       settled.delete(argument);
     }
-    const found = await findMissing(tool, decided.missing, about);
+    if (decided.missing.length > 0 && about.ask !== parts.message) {
+      // What another ask names, such as the repository, may hold for this one, too.
+      for (const [name, value] of Object.entries(decided.arguments))
+        settled.set(name, { value, from: decided.from[name] ?? 'composed' });
+      decided = await decide(NO_LOOKUPS, parts.message);
+    }
+    const found = about.mayGuess ? await findMissing(tool, decided.missing, about) : new Map<string, string>();
     for (const [argument, id] of found) settled.set(argument, { value: `\${${id}.`, from: 'step' });
     if (decided.awaited.length + found.size > 0) decided = await decide(NO_LOOKUPS);
     const asking = { ...parts, message: about.ask };
@@ -254,6 +273,7 @@ export async function decideSteps(
     const handles = producerGraph(view)
       .argumentsOf(tool)
       .filter(({ isIdentifier }) => isIdentifier);
+    const whole = saidIn(request, message);
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
     return {
       said: timesFor(tool, said),
@@ -261,32 +281,12 @@ export async function decideSteps(
       texts: [...new Set([...(earlier.length > 0 ? [message] : []), ...entities, parts.message])],
       earlier,
       handles: new Map(
-        handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),
+        handles.map((one) => [
+          one.name,
+          { isGiven: isGiven(one, { ...request, message: whole }), codes: codesIn(whole, one) },
+        ]),
       ),
       timeZone: request.timeZone,
     };
   }
-}
-
-/** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */
-function isSame(
-  draft: Draft,
-  { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
-  { defaults }: Pick<Deciding, 'defaults'>,
-): boolean {
-  if (draft.tool !== tool) return false;
-  const whole = (given: Draft['arguments']) => (defaults ? fillDefaults(tool.inputSchema, given) : given);
-  const [one, other] = [whole(draft.arguments), whole(values)];
-  // Undefined: the defaults are too large to be filled in.
-  if (one !== undefined && sameJson(one, other)) return true;
-  const names = Object.keys(draft.arguments);
-  const areLookups = draft.serves !== undefined && serves !== undefined && names.length > 0;
-  return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));
-}
-
-/** The other tools that fit. One with effects only if the request makes its name likelier: it may become a producer. */
-function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
-  const isNamed = (one: ToolOfAsk['ranked'][number]) => one.tool.risk === 'low' || one.lift > 1;
-  const others = ranked.filter((one) => one.tool !== tool && one.odds > 1 && isNamed(one));
-  return others.sort((one, other) => other.odds - one.odds).map((one) => one.tool);
 }

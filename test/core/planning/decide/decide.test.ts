@@ -553,6 +553,24 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
+  it.each([
+    ['as well', 0.78, 'add_contact'],
+    ['less', 0.7, 'add_record'],
+  ])('is for a tool that fits %s, where what the best one requires is missing', async (_, fits, expected) => {
+    const message = 'New client: Harbour Bakery';
+    const record = toolOf('add_record', { table: text });
+    const { result, called } = await decide([record, toolOf('add_contact', { name: text })], message, {
+      tool: (read) =>
+        read === message
+          ? single(message, 'add_record', { [chooses(message, 'add_contact')]: 1 })
+          : chooses(read, 'none'),
+      fits: { add_record: yes(0.8), add_contact: yes(fits) },
+      arguments: { add_record: '"table": null}', add_contact: '"name": "Harbour Bakery"}' },
+    });
+    if (expected === 'add_contact') expect(called).toEqual([expected]);
+    else expect(result).toMatchObject({ kind: 'clarification', missing: ['table'] });
+  });
+
   it('is for a tool that the model does not name, where none of those that it names does it', async () => {
     const { result } = await decide([weather, note], OSLO, {
       tool: single(OSLO, 'write_note'),
@@ -1317,6 +1335,34 @@ describe('an argument', () => {
       unasked: { arguments: { '"flag": "new-checkout"}': 0.9, '"flag": "dark-mode"}': 0.1 } },
     });
     expect(result).toMatchObject({ steps: [{ arguments: { flag: 'new search' }, from: { flag: 'request' } }] });
+  });
+
+  it('is what another ask names, before a tool is looked up for it', async () => {
+    const [review, merge] = [toolOf('review', { repo: text, body: text }), toolOf('merge', { repo: text, body: text })];
+    const message = 'Review acme/shop with "fine", then merge it as "done"';
+    const { steps } = await decide([review, merge, makeTool('list_repos')], message, {
+      ...asked(['review acme/shop with "fine"', 'review'], ['merge it as "done"', 'merge']),
+      arguments: {
+        review: '"repo": "acme/shop", "body": "fine"}',
+        merge: (read) => (read === message ? '"body": "done", "repo": "acme/shop"}' : '"repo": null, "body": "done"}'),
+      },
+    });
+    expect(steps).toMatchObject([
+      { tool: 'review' },
+      { tool: 'merge', arguments: { repo: 'acme/shop', body: 'done' } },
+    ]);
+  });
+
+  it('that is an identifier has no words around it', async () => {
+    const message = 'Add a section to the project Garden 1203344556677889';
+    const add = toolOf('add_section', { project_id: text });
+    const { result } = await decide([add], message, {
+      tool: single(message, 'add_section'),
+      arguments: {
+        add_section: { '"project_id": "Garden 1203344556677889"}': 0.9, '"project_id": "1203344556677889"}': 0.1 },
+      },
+    });
+    expect(result).toMatchObject({ steps: [{ arguments: { project_id: '1203344556677889' } }] });
   });
 
   it('that is an identifier is never composed', async () => {

@@ -1,0 +1,74 @@
+/** Identifiers that a request holds, by their form: `INV-120`, `rec4Hs9Lm2`, `movie 550`. */
+import { stemmer } from 'stemmer';
+import { MOST_READ } from '../request.js';
+import { splitIdentifier } from '../search/words.js';
+import type { Argument, ProducerContext } from './producers.js';
+import { sameJson } from './schema/json.js';
+import type { JsonSchema } from './tool.js';
+
+const PLACES = new Set(stemsOf('path file filename'));
+
+/** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
+export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
+  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
+  if (Object.entries(entities).some(isHeld)) return true;
+  if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
+  return tokensOf(message).some((token) => isValue(token, argument));
+}
+
+/** The words of the request that are identifiers for the argument by their form alone, such as `rec4Hs9Lm2` or `INV-120`. */
+export function codesIn(message: string, { schema }: Argument): string[] {
+  return tokensOf(message).flatMap((token) => (isCode(token, schema) ? [token.token] : []));
+}
+
+function tokensOf(message: string): Token[] {
+  // Drops the word that the cut splits.
+  const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
+  const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  return tokens.map(([, blank, token = ''], place) => {
+    const before = tokens[place - 1]?.[2] ?? '';
+    return { token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) };
+  });
+}
+
+interface Token {
+  readonly token: string;
+  readonly before: string;
+  /** It directly follows a capitalised word, separated only by white space. */
+  readonly isBehindName: boolean;
+}
+
+/**
+ * `movie 550` gives an identifier, since the word before names the thing; `R-64` gives one in any language, but behind the name
+ * of another argument. In `Sony WH-1000XM4` the token is part of a name; in `May (inv-12)` it is not.
+ */
+function isValue({ token, before, isBehindName }: Token, { words, things, named, schema }: Argument): boolean {
+  const kind = words.at(-1) ?? '';
+  if (kind === 'uri' || kind === 'url') return token.includes('://');
+  if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
+  const names = stemsOf(before);
+  const isNamed = kind === 'number' || names.some((word) => words.includes(word) || things.includes(word));
+  const canName = NUMBER.test(token) || (WORD.test(token) && /\d/u.test(token) && !isNumeric(schema));
+  if (isNamed && canName) return true;
+  return isCode({ token, isBehindName }, schema) && !names.some((word) => named.has(word));
+}
+
+const NUMBER = /^#?\d+$/u;
+const WORD = /^[\w-]+$/u;
+/** Letters and a number, joined by `_` or `-`. */
+const CODE = /^[a-z]+[_-]\d+$/iu;
+
+function isCode({ token, isBehindName }: Pick<Token, 'token' | 'isBehindName'>, schema: JsonSchema): boolean {
+  if (NUMBER.test(token)) return /^#|^\d{5,}(?<!000)$/u.test(token);
+  if (isBehindName || isNumeric(schema) || !WORD.test(token) || !/\d/u.test(token)) return false;
+  return (token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token);
+}
+
+function isNumeric({ type }: JsonSchema): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+/** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */
+export function stemsOf(text: string): string[] {
+  return splitIdentifier(text).map((word) => stemmer(word));
+}

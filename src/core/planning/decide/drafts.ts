@@ -1,0 +1,57 @@
+/** Steps in progress: which calls are the same, and which tools may take the place of another. */
+import { sameJson } from '../../catalog/schema/json.js';
+import { fillDefaults } from '../../catalog/schema/paths.js';
+import type { Tool } from '../../catalog/tool.js';
+import type { SourceName } from '../../result.js';
+import type { ToolOfAsk } from './choose-tools.js';
+import type { TakenWords } from './options.js';
+import type { Deciding } from './read.js';
+import type { Served } from './step-prompt.js';
+
+/** A step in progress, with its required arguments that have no source. */
+export interface Draft {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly arguments: Record<string, unknown>;
+  readonly from: Record<string, SourceName>;
+  readonly purpose: string;
+  readonly missing: readonly string[];
+  readonly taken: TakenWords;
+  /** The argument of another step that its result provides; undefined for the tool of an ask. */
+  readonly serves: Served | undefined;
+}
+
+/** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */
+export function isSame(
+  draft: Draft,
+  { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
+  { defaults }: Pick<Deciding, 'defaults'>,
+): boolean {
+  if (draft.tool !== tool) return false;
+  const whole = (given: Draft['arguments']) => (defaults ? fillDefaults(tool.inputSchema, given) : given);
+  const [one, other] = [whole(draft.arguments), whole(values)];
+  // Undefined: the defaults are too large to be filled in.
+  if (one !== undefined && sameJson(one, other)) return true;
+  const names = Object.keys(draft.arguments);
+  const areLookups = draft.serves !== undefined && serves !== undefined && names.length > 0;
+  return areLookups && names.every((name) => sameJson(draft.arguments[name], values[name]));
+}
+
+/**
+ * From this share of the best odds on, a tool fits about as well. If what the best one requires is missing, one of these with the
+ * same risk takes its place where the request gives all that it requires.
+ */
+const NEAR = 0.75;
+
+export function nearOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
+  const least = NEAR * Math.max(...ranked.map(({ odds }) => odds));
+  const isNear = (one: ToolOfAsk['ranked'][number]) => one.tool !== tool && one.tool.risk === tool.risk && one.odds > 1;
+  return ranked.filter((one) => isNear(one) && one.odds >= least).map((one) => one.tool);
+}
+
+/** The other tools that fit. One with effects only if the request makes its name likelier: it may become a producer. */
+export function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
+  const isNamed = (one: ToolOfAsk['ranked'][number]) => one.tool.risk === 'low' || one.lift > 1;
+  const others = ranked.filter((one) => one.tool !== tool && one.odds > 1 && isNamed(one));
+  return others.sort((one, other) => other.odds - one.odds).map((one) => one.tool);
+}
