@@ -39,10 +39,19 @@ const AMONG = { only: 'select', maxTools: 8, distractors: 50, seed: 1 };
 const CANDIDATES = { ...AMONG, distractors: 0 };
 const FIXTURES = ['hydrology', 'assistant', 'coding-agent'];
 
+/** Servers of the catalogue of real MCP tools. */
+const SERVERS = {
+  dev: ['github', 'slack', 'kubernetes', 'launchdarkly', 'circleci', 'postgres'],
+  office: ['google-maps', 'xero', 'airtable', 'mongodb', 'filesystem', 'asana'],
+};
+
 const fixture = (name) => ({ cases: `fixtures/cases/${name}.jsonl`, catalog: `fixtures/catalogs/${name}.json` });
 
-/** `kind`: only cases that want it. `offer`: what a case may use in place of the whole catalogue, by `offeredTools`. */
+/**
+ * `kind`: only cases that want it. What a case may use in place of the whole catalogue: `offer`, by `offeredTools`, or the tools of `servers`.
+ */
 function setsIn(folder) {
+  const real = (name) => ({ cases: `test/bench/real/${name}.jsonl`, catalog: join(folder, 'realmcp.tools.json') });
   const benchmark = (name) => ({
     cases: join(folder, `${name}.cases.jsonl`),
     catalog: join(folder, `${name}.tools.json`),
@@ -65,6 +74,9 @@ function setsIn(folder) {
     acebench: { files: [benchmark('acebench_zh')], offer: AMONG },
     'acebench-given': { files: [benchmark('acebench_zh')], offer: GIVEN },
     irrelevance: { files: [benchmark('bfcl_irrelevance')], offer: CANDIDATES },
+    ...Object.fromEntries(
+      Object.entries(SERVERS).map(([name, servers]) => [`real-${name}`, { files: [real(name)], servers }]),
+    ),
   };
 }
 
@@ -80,9 +92,11 @@ export function openSet(name, flags) {
   const set = isFile ? { files: [{ cases: name, catalog: own }] } : sets[name];
   if (!set)
     throw new Error(`--set ${name}: use ${Object.keys(sets).join(', ')}, or a file of cases with --catalog FILE.`);
-  const missing = set.files.find(({ cases }) => !existsSync(cases));
+  const missing = set.files
+    .flatMap(({ cases, catalog }) => [cases, catalog ?? cases])
+    .find((file) => !existsSync(file));
   if (missing) {
-    console.error(`${name} is skipped: ${missing.cases} is not there (--benchmarks FOLDER, or WINNOW_BENCHMARKS).`);
+    console.error(`${name} is skipped: ${missing} is not there (--benchmarks FOLDER, or WINNOW_BENCHMARKS).`);
     return undefined;
   }
   const all = set.files.flatMap((files) => readCases(name, files)).filter(({ expected }) => isJudged(expected, set));
@@ -107,8 +121,10 @@ function isJudged(expected, { kind }) {
 }
 
 /** `(case, view)` -> what to add to its request. */
-function offerOf({ offer }) {
-  return (one, view) => (offer ? { allow: offeredTools(one, view, offer) } : {});
+function offerOf({ offer, servers }) {
+  if (offer) return (one, view) => ({ allow: offeredTools(one, view, offer) });
+  const isOffered = ({ origin }) => servers.includes(origin);
+  return servers ? (_, { tools }) => ({ allow: tools.filter(isOffered).map(({ name }) => name) }) : () => ({});
 }
 
 const catalogs = new Map();
