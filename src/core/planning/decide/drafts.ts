@@ -39,11 +39,12 @@ export function isSame(
 
 /**
  * From this share of the best odds on, a tool fits about as well. If what the best one requires is missing, one of these with the
- * same risk takes its place where the request gives all that it requires.
+ * same risk takes its place where the request gives all that it requires. Where much is at risk, the user is asked.
  */
 const NEAR = 0.75;
 
 export function nearOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
+  if (tool.risk === 'high') return [];
   const least = NEAR * Math.max(...ranked.map(({ odds }) => odds));
   const isNear = (one: ToolOfAsk['ranked'][number]) => one.tool !== tool && one.tool.risk === tool.risk && one.odds > 1;
   return ranked.filter((one) => isNear(one) && one.odds >= least).map((one) => one.tool);

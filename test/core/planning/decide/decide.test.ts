@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Risk } from '../../../../src/core/catalog/risk.js';
 import { WinnowError } from '../../../../src/core/errors.js';
 import type { CallAbout, Prompt } from '../../../../src/core/model/model.js';
 import type { OptionsInput } from '../../../../src/core/options.js';
@@ -553,13 +554,15 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
-  it.each([
-    ['as well', 0.78, 'add_contact'],
-    ['less', 0.7, 'add_record'],
-  ])('is for a tool that fits %s, where what the best one requires is missing', async (_, fits, expected) => {
+  it.each<[string, number, Risk, object]>([
+    ['is', 0.78, 'medium', { steps: [{ tool: 'add_contact' }] }],
+    ['is not, since it fits less,', 0.7, 'medium', { missing: ['table'] }],
+    ['is not, since much is at risk,', 0.78, 'high', { missing: ['table'] }],
+  ])('%s for a second tool, where what the best one requires is missing', async (_, fits, risk, expected) => {
     const message = 'New client: Harbour Bakery';
-    const record = toolOf('add_record', { table: text });
-    const { result, called } = await decide([record, toolOf('add_contact', { name: text })], message, {
+    const [record, contact] = [toolOf('add_record', { table: text }), toolOf('add_contact', { name: text })];
+    const tools = [record, contact].map((tool) => ({ ...tool, risk }));
+    const { result } = await decide(tools, message, {
       tool: (read) =>
         read === message
           ? single(message, 'add_record', { [chooses(message, 'add_contact')]: 1 })
@@ -567,8 +570,7 @@ describe('what is asked for', () => {
       fits: { add_record: yes(0.8), add_contact: yes(fits) },
       arguments: { add_record: '"table": null}', add_contact: '"name": "Harbour Bakery"}' },
     });
-    if (expected === 'add_contact') expect(called).toEqual([expected]);
-    else expect(result).toMatchObject({ kind: 'clarification', missing: ['table'] });
+    expect(result).toMatchObject(expected);
   });
 
   it('is for a tool that the model does not name, where none of those that it names does it', async () => {
@@ -1090,6 +1092,19 @@ describe('steps on the way', () => {
       },
     });
     expect(steps.map((step) => step.arguments)).toEqual([{ author: 'Hana' }, { pull_number: number }]);
+  });
+
+  it.each<[string, string, object]>([
+    ['the same server', 'crm', { steps: [{ tool: 'make_note' }, { tool: 'comment' }] }],
+    ['another server', 'mail', { kind: 'clarification', missing: ['base_id'] }],
+  ])('without a described result provide an identifier for a tool of %s alone', async (_, origin, expected) => {
+    const comment = makeTool('comment', { origin: 'crm', inputSchema: needing('base_id') });
+    const message = 'Comment on the base of Ann';
+    const { result } = await decide([makeTool('make_note', { origin }), comment], message, {
+      tool: (about) => chooses(about, about === message ? 'comment' : 'make_note'),
+      arguments: { comment: { '"base_id": null}': 0.9, '"base_id": "${s1.id}"}': 0.1 } },
+    });
+    expect(result).toMatchObject(expected);
   });
 
   it('without a described result are referred to by a field that the model names', async () => {
