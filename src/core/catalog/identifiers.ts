@@ -2,14 +2,35 @@
 import { stemmer } from 'stemmer';
 import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
-import type { Argument, ProducerContext } from './producers.js';
 import { sameJson } from './schema/json.js';
-import type { JsonSchema } from './tool.js';
+import type { JsonSchema, Tool } from './tool.js';
+
+/** An argument of a tool, with what its name and description say of its values. */
+export interface Argument {
+  readonly tool: Tool;
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly schema: JsonSchema;
+  readonly key: string;
+  /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
+  readonly words: readonly string[];
+  readonly things: readonly string[];
+  /** Stems of the names of all arguments in view: a number behind the name of another thing identifies that one. */
+  readonly named: ReadonlySet<string>;
+  /** People seldom know the value: its name says so, or its description names the tool that returns it. */
+  readonly isIdentifier: boolean;
+}
+
+/** What is asked for, and the entities that the caller found in it. */
+export interface Asked {
+  readonly message: string;
+  readonly entities?: Readonly<Record<string, unknown>> | undefined;
+}
 
 const PLACES = new Set(stemsOf('path file filename'));
 
 /** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
-export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
+export function isGiven(argument: Argument, { message, entities = {} }: Asked): boolean {
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');

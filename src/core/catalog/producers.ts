@@ -1,11 +1,11 @@
 /** Finds tools whose results provide arguments of others: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { oncePer } from '../kept.js';
-import { isGiven, stemsOf } from './identifiers.js';
+import { type Argument, type Asked, isGiven, stemsOf } from './identifiers.js';
 import { isObject, listOf, objectOf } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
 import { firstSentence } from './summary.js';
-import type { JsonSchema, Tool } from './tool.js';
+import type { Tool } from './tool.js';
 
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
@@ -13,21 +13,6 @@ export interface Provision {
   /** The path of a matching field in the output schema; else a guess: the first field, or the argument's name. */
   readonly path: readonly (string | number)[];
   readonly score: number;
-}
-
-export interface Argument {
-  readonly tool: Tool;
-  readonly name: string;
-  readonly isRequired: boolean;
-  readonly schema: JsonSchema;
-  readonly key: string;
-  /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
-  readonly words: readonly string[];
-  readonly things: readonly string[];
-  /** Stems of the names of all arguments in view: a number behind the name of another thing identifies that one. */
-  readonly named: ReadonlySet<string>;
-  /** People seldom know the value: its name says so, or its description names the tool that returns it. */
-  readonly isIdentifier: boolean;
 }
 
 interface Profile {
@@ -187,7 +172,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings
 /** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may be added, default all. */
 export interface ProducerContext {
   readonly view: View;
-  readonly request: { readonly message: string; readonly entities?: Readonly<Record<string, unknown>> | undefined };
+  readonly request: Asked;
   readonly probabilityOf?: (tool: string) => number;
   readonly isShown?: (tool: Tool) => boolean;
 }

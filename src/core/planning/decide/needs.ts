@@ -1,6 +1,6 @@
 /** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
-import { isGiven, stemsOf } from '../../catalog/identifiers.js';
-import { type Argument, type Provision, producerGraph } from '../../catalog/producers.js';
+import { type Argument, isGiven, stemsOf } from '../../catalog/identifiers.js';
+import { type Provision, producerGraph } from '../../catalog/producers.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
