@@ -123,8 +123,9 @@ function isJudged(expected, { kind }) {
 /** `(case, view)` -> what to add to its request. */
 function offerOf({ offer, servers }) {
   if (offer) return (one, view) => ({ allow: offeredTools(one, view, offer) });
+  if (!servers) return () => ({});
   const isOffered = ({ origin }) => servers.includes(origin);
-  return servers ? (_, { tools }) => ({ allow: tools.filter(isOffered).map(({ name }) => name) }) : () => ({});
+  return (_, { tools }) => ({ allow: tools.filter(isOffered).map(({ name }) => name) });
 }
 
 const catalogs = new Map();

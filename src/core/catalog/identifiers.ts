@@ -67,9 +67,10 @@ function isValue({ token, before, isBehindName }: Token, { words, things, named,
   const kind = words.at(-1) ?? '';
   if (kind === 'uri' || kind === 'url') return token.includes('://');
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
+  if (!/\d/u.test(token)) return false;
   const names = stemsOf(before);
   const isNamed = kind === 'number' || names.some((word) => words.includes(word) || things.includes(word));
-  const canName = NUMBER.test(token) || (WORD.test(token) && /\d/u.test(token) && !isNumeric(schema));
+  const canName = NUMBER.test(token) || (WORD.test(token) && !isNumeric(schema));
   if (isNamed && canName) return true;
   return isCode({ token, isBehindName }, schema) && !names.some((word) => named.has(word));
 }

@@ -124,15 +124,12 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   const most = Math.max(LEAST_FIELDS, Math.min(MOST_FIELDS, Math.floor(ALL_FIELDS / tools.length)));
   const fields = new Map(tools.map((tool) => [tool, resultFields(tool, most)]));
   const common = new Set([...SUFFIXES, ...tools.flatMap(({ origin }) => stemsOf(origin))]);
+  const taken = new Set(tools.flatMap(({ inputSchema }) => Object.keys(objectOf(inputSchema.properties))));
   const surroundings = {
     names: new Set(tools.map(({ name }) => name)),
     nouns: new Set(tools.flatMap(({ name }) => stemsOf(name)).filter((word) => !common.has(word))),
     returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
-    named: new Set(
-      tools
-        .flatMap(({ inputSchema }) => Object.keys(objectOf(inputSchema.properties)).flatMap(stemsOf))
-        .filter((word) => !SUFFIXES.has(word)),
-    ),
+    named: new Set([...taken].flatMap(stemsOf).filter((word) => !SUFFIXES.has(word))),
   };
   return tools.map((tool) => {
     const own = argumentsOf(tool, surroundings);

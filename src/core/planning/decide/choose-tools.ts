@@ -18,6 +18,7 @@ export interface ToolOfAsk {
   readonly asks?: readonly string[];
   readonly tool: Tool | undefined;
   readonly probability: number;
+  /** Best odds first. */
   readonly ranked: readonly ScoredTool[];
 }
 

@@ -127,7 +127,7 @@ export async function decideSteps(
     const settled = new Map<string, Candidate>();
     const context = knownFor(tool, about.ask);
     const { handles } = context;
-    const shown = () => promptValues(tool, about, { handles, settled });
+    const shown = (ask = about.ask) => promptValues(tool, { ...about, ask }, { handles, settled });
     const isNumberSaid = (name: string) =>
       parts.read('fill-arguments', shown(), OPENING, (open) =>
         isNumberIdentifier(name, { open, numbers: said.numbers }),
@@ -152,7 +152,7 @@ export async function decideSteps(
     const last = chain.earlier.at(-1);
     if (last?.tool === tool) settled.set(last.argument, last.next);
     const decide = (lookups: Lookups, ask = about.ask) => {
-      const values = promptValues(tool, { ...about, ask }, { handles, settled });
+      const values = shown(ask);
       const unasked = { ...values, facts: '', context: '', message: '' };
       const { serves } = about;
       return decideArguments(tool, {
@@ -185,6 +185,7 @@ export async function decideSteps(
       // What another ask names, such as the repository, may hold for this one, too.
       for (const [name, value] of Object.entries(decided.arguments))
         settled.set(name, { value, from: decided.from[name] ?? 'composed' });
+      confidence = Math.min(confidence, decided.probability);
       decided = await decide(NO_LOOKUPS, parts.message);
     }
     const found = about.mayGuess ? await findMissing(tool, decided.missing, about) : new Map<string, string>();
