@@ -21,6 +21,12 @@ export interface Draft {
   readonly serves: Served | undefined;
 }
 
+/** The steps so far, and the lowest probability of a decision on their way. */
+export interface Progress {
+  readonly drafts: Draft[];
+  confidence: number;
+}
+
 /** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */
 export function isSame(
   draft: Draft,

@@ -155,7 +155,7 @@ interface Wanted {
 
 interface FreeWriting {
   readonly writer: JsonWriter;
-  readonly context: Pick<SourceContext, 'texts'>;
+  readonly context: Pick<SourceContext, 'texts' | 'elsewhere'>;
   readonly taken: Pick<ReadonlyMap<string, unknown>, 'keys'>;
 }
 
@@ -213,14 +213,21 @@ async function writeFrom(
   const { text: own, probability } = await writer.writeText(MAX_TOKENS);
   const text = beginning + own;
   const letters = folded(text);
-  const isSaid = context.texts.some((said) => saysText({ text: said, letters: folded(said) }, text));
+  const isSaidIn = (texts: readonly string[]) =>
+    texts.some((said) => saysText({ text: said, letters: folded(said) }, text));
+  const isSaid = isSaidIn(context.texts);
   const isOpen = () => {
     const isKnown = options.some((one) => folded(one.text) === letters);
     return !isKnown && /\s/u.test(text) && ![...taken.keys()].some((words) => folded(words).includes(letters));
   };
   // Words of the request are not inflected.
   const isWhole = beginning === '' || /^[^\p{L}\p{N}]/u.test(own);
-  if (own !== '' && isWhole && (isSaid ? isOpen() : !isIdentifier(own)) && boundsOf(schema)(text)) {
+  if (
+    own !== '' &&
+    isWhole &&
+    (isSaid ? isOpen() : !isIdentifier(own) && !isSaidIn(context.elsewhere)) &&
+    boundsOf(schema)(text)
+  ) {
     writer.force('"');
     return { text, probability, from: isSaid ? 'request' : 'composed' };
   }

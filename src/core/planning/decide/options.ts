@@ -129,7 +129,7 @@ const MAX_WORDS = 16;
 /** A message of so many words or fewer is a candidate as a whole, too. */
 const SHORT_MESSAGE = 40;
 /** Characters of each text that are cut into words: pasted text mostly follows. */
-const MAX_CHARACTERS = 4000;
+export const MAX_CHARACTERS = 4000;
 /** Most runs for one choice. */
 const MAX_SPANS = 4000;
 
@@ -150,7 +150,7 @@ export function spansOf(texts: readonly string[], gone: readonly string[] = []):
     const add = (run: Bound) => isFree(run) && spans.size < MAX_SPANS && spans.add(text.slice(run.start, run.end));
     for (const quoted of quotedIn(text)) add(quoted);
     for (const part of pathPartsIn(text)) add(part);
-    const bounds = boundsOf(text);
+    const bounds = wordBounds(text);
     const longest = bounds.length <= SHORT_MESSAGE ? bounds.length : MAX_WORDS;
     for (const [place, { start }] of bounds.entries())
       for (const { end } of bounds.slice(place, place + longest))
@@ -241,7 +241,8 @@ function pathPartsIn(text: string): Bound[] {
 /** Scripts without spaces between words may be cut at each character. */
 export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-function boundsOf(text: string): Bound[] {
+/** The words of a text, in order; a single character in scripts without spaces. */
+export function wordBounds(text: string): Bound[] {
   const atoms = [...text.matchAll(ATOM)].map(({ 0: atom, index }) => ({ start: index, end: index + atom.length }));
   const rest = [...segmenter.segment(text)].flatMap(({ segment, index, isWordLike }): Bound[] => {
     if (!isWordLike || atoms.some(({ start, end }) => index < end && index + segment.length > start)) return [];

@@ -36,6 +36,8 @@ export interface SourceContext {
   readonly said: Said;
   /** The request and the entities of the caller; with a history the ask, too. */
   readonly texts: readonly string[];
+  /** Texts with words of other asks: none of them is a value here. */
+  readonly elsewhere: readonly string[];
   /** Runs of words of earlier messages, only for required arguments. */
   readonly earlier: readonly string[];
   /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
@@ -55,7 +57,7 @@ export interface Place {
 export type PlainPlace = Place & { readonly schema: JsonSchema };
 
 /** The input of sources: instead of the texts, their runs of words that no argument has taken; no references. */
-type SourceInput = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
+type SourceInput = Omit<SourceContext, 'results' | 'texts' | 'elsewhere'> & { readonly spans: readonly string[] };
 
 type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 

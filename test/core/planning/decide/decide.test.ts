@@ -1368,6 +1368,42 @@ describe('an argument', () => {
     ]);
   });
 
+  it('is no word of another ask, which the model would copy', async () => {
+    const [measure, encrypt] = [toolOf('measure', { weight: text }), toolOf('encrypt', { key: text, data: text })];
+    const { steps } = await decide([measure, encrypt], 'Measure 75 kg, then encrypt the index with abc', {
+      ...asked(['Measure 75 kg', 'measure'], ['encrypt the index with abc', 'encrypt']),
+      arguments: {
+        measure: '"weight": "75 kg"}',
+        encrypt: { '"key": "abc", "data": "75"}': 0.9, '"key": "abc", "data": "${s1.index}"}': 0.1 },
+      },
+    });
+    expect(steps[1]).toMatchObject({ arguments: { key: 'abc', data: '${s1.index}' } });
+  });
+
+  it.each([
+    ['measure', '${s1.index}', 'step'],
+    ['none', '75', 'request'],
+  ])('is no word of another ask where the result of %s has it', async (provider, data, from) => {
+    const [measure, encrypt] = [toolOf('measure', { weight: text }), toolOf('encrypt', { key: text, data: text })];
+    const message = 'Measure 75 kg, then encrypt the index with abc';
+    const { steps } = await decide([measure, encrypt], message, {
+      asks: listOf(['Measure 75 kg', 'encrypt the index with abc']),
+      tool: (read) => {
+        if (read === message)
+          return `${chooses('Measure 75 kg', 'measure')}, {"do": ${chooses('encrypt the index with abc', 'encrypt')}]}`;
+        return chooses(read, read.startsWith('data: ') ? provider : (read.split(' ')[0] ?? '').toLowerCase());
+      },
+      arguments: {
+        measure: '"weight": "75 kg"}',
+        encrypt: (read) =>
+          read === message
+            ? '"key": "abc", "data": "75"}'
+            : { '"key": "abc", "data": null}': 0.9, '"key": "abc", "data": "${s1.index}"}': 0.1 },
+      },
+    });
+    expect(steps[1]).toMatchObject({ tool: 'encrypt', arguments: { key: 'abc', data }, from: { data: from } });
+  });
+
   it('that is an identifier has no words around it', async () => {
     const message = 'Add a section to the project Garden 1203344556677889';
     const add = toolOf('add_section', { project_id: text });

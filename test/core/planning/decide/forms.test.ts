@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { writeChoice } from '../../../../src/core/planning/decide/choice.js';
 import { createJsonWriter, writeOn, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
+import { ownWords } from '../../../../src/core/planning/decide/known.js';
 import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
 import type { Open } from '../../../../src/core/planning/decide/read.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
@@ -130,6 +131,15 @@ it('own words keep characters of several tokens', async () => {
 });
 
 it.each([
+  ['weather in Oslo, then book a table', 'book a table', ['weather in Oslo'], [', then book a table']],
+  ['Close 88 and 91 in acme/shop', 'Close 91', ['Close 88'], ['Close ', ' and 91 in acme/shop']],
+  ['淇门水位，新村雨量', '新村雨量', ['淇门水位'], ['，新村雨量']],
+  ['Oslo', 'Rome', ['Oslo'], []],
+])('of "%s" the ask "%s" has no words that only other asks have', (message, ask, others, parts) => {
+  expect(ownWords(message, { ask, others })).toEqual(parts);
+});
+
+it.each([
   ['the model begins with a part of a character', '深河', undefined],
   ['the model copies', '淇河', undefined],
   ['the model writes something else', 'a note', { text: 'a note' }],
@@ -139,7 +149,7 @@ it.each([
   const wanted = { schema: { type: 'string' }, options: [{ text: '"淇河', ends: 'string' }] } as const;
   const found = await writeOwnWords(wanted, {
     writer,
-    context: { texts: ['淇河'] },
+    context: { texts: ['淇河'], elsewhere: [] },
     taken: new Map(),
   });
   expect(found && { text: found.text }).toEqual(expected);
@@ -170,6 +180,7 @@ it('own words count beside the field of a result, whose token has more than the 
   const context = {
     said: { times: [], numbers: [], durations: [] },
     texts: [],
+    elsewhere: [],
     earlier: [],
     handles: new Map(),
     results: [{ reference: '${s1.currency}', schema }],
@@ -193,7 +204,7 @@ it.each([
 ])('behind words of the request stands more where the model %s', async (_, own, said, text, from) => {
   const writer = createJsonWriter(async () => byteReader(`"city": "${own}"}`));
   writer.force('"city": ');
-  const context = { texts: ['a station in Berkeley, California'] };
+  const context = { texts: ['a station in Berkeley, California'], elsewhere: [] };
   const options = ['Berkeley', 'Berkeley, California', 'a', 'station'].map(choiceOf);
   const found = await writeOn(
     said,

@@ -1,0 +1,106 @@
+/** What the request and the steps so far say for the arguments of a step. */
+import { codesIn, isGiven } from '../../catalog/identifiers.js';
+import { producerGraph } from '../../catalog/producers.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
+import type { Tool } from '../../catalog/tool.js';
+import { oneLine } from '../../visible-text.js';
+import type { ToolOfAsk } from './choose-tools.js';
+import type { Draft } from './drafts.js';
+import { reference, saidIn } from './needs.js';
+import { MAX_CHARACTERS, type Settling, spansOf, type TakenWords, takesField, wordBounds } from './options.js';
+import type { Deciding } from './read.js';
+import { readSaid, timesFor } from './said.js';
+import { type Candidate, resultFields, type SourceContext } from './sources.js';
+import { type Served, stepPrompt } from './step-prompt.js';
+
+/** What the request says for one tool. */
+type SaidFor = Omit<SourceContext, 'results'>;
+
+export type Known = Awaited<ReturnType<typeof readKnown>>;
+
+/** @param drafts the steps so far; later ones count, too */
+export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly Draft[], parts: Deciding) {
+  const { request, view, context } = parts;
+  const asks = [...new Set(chosen.map(({ ask }) => ask))];
+  // An ask that the model completed from the history may name a day in full.
+  const said = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
+  const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
+  const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
+  return { numbers: said.numbers, saidFor, ownOf, promptFor, results, takenBy };
+
+  function saidFor(tool: Tool, ask: string): SaidFor {
+    const { argumentsOf } = producerGraph(view);
+    const whole = saidIn(request, ask);
+    const handles = argumentsOf(tool).filter(({ isIdentifier }) => isIdentifier);
+    const handleOf = (one: (typeof handles)[number]) => ({
+      isGiven: isGiven(one, { ...request, message: whole }),
+      codes: codesIn(whole, one),
+    });
+    return {
+      said: timesFor(tool, said),
+      // Without a history, words that only the ask has are the model's own.
+      texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, parts.message])],
+      elsewhere: [],
+      earlier,
+      handles: new Map(handles.map((one) => [one.name, handleOf(one)])),
+      timeZone: request.timeZone,
+    };
+  }
+
+  /** The same without the words and numbers of other asks. */
+  function ownOf(whole: SaidFor, ask: string): SaidFor {
+    const others = asks.filter((one) => one !== parts.message && !one.includes(ask));
+    if (ask === parts.message || others.length === 0 || parts.message.length > MAX_CHARACTERS) return whole;
+    const texts = whole.texts.flatMap((text) => (text === parts.message ? ownWords(text, { ask, others }) : [text]));
+    const numbers = whole.said.numbers.filter((number) => texts.some((text) => text.includes(number.text)));
+    return { ...whole, texts, elsewhere: whole.texts, said: { ...whole.said, numbers } };
+  }
+
+  function promptFor(tool: Tool, { ask, serves }: { ask: string; serves?: Served | undefined }, settling: Settling) {
+    const isOffered = takesField(tool, settling);
+    const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
+    const before = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
+    return stepPrompt(tool, { ask, serves, said: timesFor(tool, said), earlier: before, context });
+  }
+
+  function results(): SourceContext['results'] {
+    return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
+      const { output } = fittedSchemas(tool);
+      if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
+      return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
+    });
+  }
+
+  /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
+  function takenBy(settled: ReadonlyMap<string, Candidate>, tool: Tool): TakenWords {
+    const used = JSON.stringify([...settled.values()]);
+    const own = Object.keys(Object(fittedSchemas(tool).input.properties));
+    const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
+    return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
+  }
+}
+
+/**
+ * The message without the words that other asks have and this one has not: "encrypt the BMI" has no use for the weight of the
+ * ask before it. Words of no ask belong to all.
+ *
+ * @returns the parts between those words, in order
+ * @example ownWords('weather in Oslo, then book a table', { ask: 'book a table', others: ['weather in Oslo'] })
+ * // [', then book a table']
+ */
+export function ownWords(message: string, { ask, others }: { ask: string; others: readonly string[] }): string[] {
+  const own = wordsIn(ask);
+  const foreign = new Set(others.flatMap((other) => [...wordsIn(other)]).filter((word) => !own.has(word)));
+  const parts: string[] = [];
+  let start = 0;
+  for (const bound of wordBounds(message)) {
+    if (!foreign.has(message.slice(bound.start, bound.end).toLowerCase())) continue;
+    parts.push(message.slice(start, bound.start));
+    start = bound.end;
+  }
+  return [...parts, message.slice(start)].filter((part) => part.trim() !== '');
+}
+
+function wordsIn(text: string): Set<string> {
+  return new Set(wordBounds(text).map(({ start, end }) => text.slice(start, end).toLowerCase()));
+}
