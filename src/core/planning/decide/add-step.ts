@@ -2,7 +2,6 @@
 import type { Provision } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import type { Tool } from '../../catalog/tool.js';
-import type { SourceName } from '../../result.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { type Draft, isSame, type Progress } from './drafts.js';
 import { isNumberIdentifier } from './given.js';
@@ -49,8 +48,6 @@ type Decided = Awaited<ReturnType<typeof decideArguments>>;
 
 const MAX_PRODUCERS = 3;
 const NO_LOOKUPS: Lookups = new Map();
-/** Sources of values that are as the request says them. */
-export const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
 
 /** Adds the step after its producers. @returns its id, or the id of an equal step */
 export async function addStep(tool: Tool, about: About, adding: Adding): Promise<string> {
@@ -119,7 +116,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   /**
    * One of several asks gets what it lacks from the results of the others ("encrypt the BMI"), else from their words: the
    * repository that one of them names may hold for this one, too. Of 24 development cases of NESTFUL the edges have an F1 of
-   * 0.61 in place of 0.53 (`test/bench/plans.mjs --set nestful-given --half learn --cases 24`).
+   * 0.65 in place of 0.53 (`test/bench/plans.mjs --set nestful-given --half learn --cases 24`).
    */
   async function decideWithOthers({ missing, ...own }: Decided): Promise<Decided> {
     progress.confidence = Math.min(progress.confidence, own.probability);
@@ -129,7 +126,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
     const used = JSON.stringify(own.arguments);
     const isFree = ({ id, serves: served }: Draft) => served === undefined && !used.includes(`\${${id}.`);
     const results = consumers.length === 0 ? drafts.filter(isFree) : [];
-    const isSaidBefore = (name: string) => results.some(({ from }) => AS_SAID.has(from[name] ?? 'composed'));
+    const isSaidBefore = (name: string) => results.some((draft) => name in draft.arguments);
     const unsaid = missing.filter((name) => !isSaidBefore(name));
     await settleMissing(
       unsaid,

@@ -27,6 +27,7 @@ import { createJsonWriter, type JsonWriter, NEXT, writeField } from './json-writ
 import { canTake, choiceOf, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
+  beginningOf,
   type Candidate,
   impliedSwitch,
   isList,
@@ -100,10 +101,10 @@ export async function decideArguments(
     const examples: Example[] = [];
     const known = { root, description, context, settled, depth: 0, taken, notGiven, refused, lookups };
     const writing = { ...known, optionals, released, awaiting, examples };
+    const before = refused.size;
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
     );
-    const before = refused.size;
     const given = new Set(optionals);
     const compare = async (open: Open) => {
       for (const optional of await findNotGiven(optionals, 'unasked', open)) {
@@ -199,7 +200,7 @@ async function writeSettled(place: Place, known: Candidate, writing: Writing): P
   const [value] = Array.isArray(settled) ? settled : [settled];
   if (!isOpenReference(value)) {
     writing.writer.force(JSON.stringify(settled));
-    if (from !== 'step') writing.taken.set(wordsOf(known), undefined);
+    writing.taken.set(from === 'step' ? beginningOf(String(value)) : wordsOf(known), undefined);
     return { value: settled, from, probability: 1 };
   }
   if (settled !== value) writing.writer.force('[');

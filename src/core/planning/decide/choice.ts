@@ -3,7 +3,7 @@ import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
 import { type JsonWriter, MAX_TOKENS, writeField, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choicesFor, type Option } from './options.js';
+import { type ChoiceContext, choicesFor, type Option, referencesFor } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
@@ -13,6 +13,7 @@ import {
   isOpenReference,
   type Place,
   type PlainPlace,
+  plainSchema,
   wordsOf,
 } from './sources.js';
 
@@ -24,7 +25,7 @@ export interface ChoiceWriting extends ChoiceContext {
   /** Texts in the model's own words that the tool or the schema says, too. */
   readonly examples: Example[];
   /** Name of an argument -> a text that nobody gave: it gets candidates alone, and no beginning of the text. */
-  readonly refused: ReadonlyMap<string, string>;
+  readonly refused: Map<string, string>;
   readonly taken: Map<string, string | undefined>;
   /** The optional argument of the place. */
   readonly optional?: OptionalValue | undefined;
@@ -117,9 +118,11 @@ export async function write(
   place: Place,
   chosen: Candidate,
   probability: number,
-  { writer, taken }: ChoiceWriting,
+  writing: ChoiceWriting,
 ): Promise<Value> {
+  const { writer, taken } = writing;
   const { value, from } = chosen;
+  if (typeof value === 'number' && from === 'request') refuseToOwner(place, wordsOf(chosen), writing);
   // An open reference serves one argument, as words do.
   if (isOpenReference(value)) taken.set(value, undefined);
   if (isOpenReference(value)) return writeField(place.name, { value, probability }, writer);
@@ -128,4 +131,13 @@ export async function write(
   if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability };
+}
+
+/** A number that a second argument needs, too, is not for the first one if a result may have its value. */
+function refuseToOwner({ name }: Place, words: string, writing: ChoiceWriting): void {
+  const { root, taken, refused } = writing;
+  const owner = taken.get(words);
+  const schema = owner === undefined || owner === name ? undefined : Object(root.properties)[owner];
+  if (owner === undefined || schema === undefined) return;
+  if (referencesFor(plainSchema(schema, root), writing).length > 0) refused.set(owner, words);
 }

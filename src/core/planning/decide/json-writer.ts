@@ -247,7 +247,7 @@ export async function writeField(
   const { text, probability } = await writer.writeText(MAX_FIELD_TOKENS);
   writer.force('"');
   const [reference] = findReferences(start.value + text);
-  const isWhole = reference?.whole === true && reference.path.length > 0;
-  const value = isWhole ? reference.text : `${start.value}${name}}`;
+  const isField = reference?.whole === true && reference.path.some((part) => /\D/u.test(String(part)));
+  const value = isField ? reference.text : `${start.value}${name}}`;
   return { value, from: 'step', probability: Math.min(start.probability, probability) };
 }

@@ -47,13 +47,19 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     };
   }
 
-  /** The same without the words and numbers of other asks. */
+  /** The same without the words and numbers of other asks; days and times hold for all. */
   function ownOf(whole: SaidFor, ask: string): SaidFor {
     const others = asks.filter((one) => one !== parts.message && !one.includes(ask));
     if (ask === parts.message || others.length === 0 || parts.message.length > MAX_CHARACTERS) return whole;
     const texts = whole.texts.flatMap((text) => (text === parts.message ? ownWords(text, { ask, others }) : [text]));
-    const numbers = whole.said.numbers.filter((number) => texts.some((text) => text.includes(number.text)));
-    return { ...whole, texts, elsewhere: whole.texts, said: { ...whole.said, numbers } };
+    const own = [ask, ...texts].map((text) => text.toLowerCase());
+    const isOwn = ({ text }: { text: string }) => own.some((one) => one.includes(text.toLowerCase()));
+    return {
+      ...whole,
+      texts,
+      elsewhere: whole.texts,
+      said: { ...whole.said, numbers: whole.said.numbers.filter(isOwn) },
+    };
   }
 
   function promptFor(tool: Tool, { ask, serves }: { ask: string; serves?: Served | undefined }, settling: Settling) {

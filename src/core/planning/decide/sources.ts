@@ -83,7 +83,9 @@ const enumerated: Source = (place, { spans }) => {
 const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   if (isNumber(schema)) return computedNumbers(name, schema, said).map((one) => ({ ...one, from: 'computed' }));
   if (!isText(schema)) return [];
-  const times = required ? said.times : said.times.filter(({ isNow }) => !isNow);
+  // A bare number may be a year, but hardly where the schema names no day.
+  const isDay = ({ text }: { text: string }) => formOf(schema) !== undefined || /\P{N}/u.test(text);
+  const times = said.times.filter((time) => isDay(time) && (required || !time.isNow));
   return times.flatMap((time) =>
     momentsIn(formOf(schema), { ...said, times: [time] }, timeZone).map((value) => ({
       value,
@@ -195,6 +197,11 @@ export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonS
   const forms = [anyOf, oneOf, allOf].find(Array.isArray);
   const form = forms?.find((one) => isObject(one) && one.type !== 'null');
   return form === undefined ? whole : { ...plainSchema(form, root, depth + 1), ...own };
+}
+
+/** The open reference that a reference to a step begins with: `${s1.` of `${s1.rooms[0].id}`; else the text. */
+export function beginningOf(reference: string): string {
+  return /^\$\{s\d+\./u.exec(reference)?.[0] ?? reference;
 }
 
 /** An open reference, `${s1.`: the model must name the field. */

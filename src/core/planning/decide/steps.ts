@@ -2,7 +2,8 @@
 import { listOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
-import { type About, type Adding, AS_SAID, addStep, type Chain } from './add-step.js';
+import type { SourceName } from '../../result.js';
+import { type About, type Adding, addStep, type Chain } from './add-step.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { nearOf, othersOf, type Progress } from './drafts.js';
 import { readKnown } from './known.js';
@@ -14,6 +15,8 @@ import { wordsOf } from './sources.js';
 type AboutAsk = Pick<About, 'ask' | 'likely' | 'mayGuess'> & { readonly asks: readonly string[] };
 
 const MAX_CALLS = 24;
+/** Sources of values that are as the request says them. */
+const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
 
 /**
  * The steps of the asks that have a tool.

@@ -1404,6 +1404,46 @@ describe('an argument', () => {
     expect(steps[1]).toMatchObject({ tool: 'encrypt', arguments: { key: 'abc', data }, from: { data: from } });
   });
 
+  it.each([
+    ['has a result of', '${s1.total}', 'sum'],
+    ['has no result of', 1000, 'note'],
+  ])('is no number that another one needs where it %s an earlier step', async (_, revenue, before) => {
+    const integer = { type: 'integer' };
+    const earlier = toolOf(before, { of: text });
+    const output = { type: 'object', properties: { total: before === 'sum' ? integer : text } };
+    const profit = toolOf('profit', { revenue: integer, expenses: integer });
+    const message = 'Sum up the sales, then tell the profit with 1000 spent';
+    const { steps } = await decide([{ ...earlier, outputSchema: output }, profit], message, {
+      ...asked(['sum up the sales', before], ['tell the profit with 1000 spent', 'profit']),
+      arguments: {
+        [before]: '"of": "the sales"}',
+        profit: {
+          '"revenue": 1000, "expenses": 1000}': 0.9,
+          '"revenue": "${s1.total}", "expenses": 1000}': 0.1,
+        },
+      },
+    });
+    expect(steps[1]).toMatchObject({ tool: 'profit', arguments: { revenue, expenses: 1000 } });
+  });
+
+  it('is no second value of a result without a schema', async () => {
+    const integer = { type: 'integer' };
+    const find = toolOf('find', { seats: integer });
+    const book = toolOf('book', { name: text, seats: integer });
+    const message = 'Find a place for 4, then book it';
+    const { steps } = await decide([find, book], message, {
+      ...asked(['find a place for 4', 'find'], ['book it', 'book']),
+      arguments: {
+        find: '"seats": 4}',
+        book: (read) =>
+          read === message
+            ? { '"name": "${s1.name}", "seats": 4}': 0.3, '"name": "${s1.name}", "seats": "${s1.seats}"}': 0.7 }
+            : '"name": "${s1.name}", "seats": null}',
+      },
+    });
+    expect(steps[1]).toMatchObject({ tool: 'book', arguments: { name: '${s1.name}', seats: 4 } });
+  });
+
   it('that is an identifier has no words around it', async () => {
     const message = 'Add a section to the project Garden 1203344556677889';
     const add = toolOf('add_section', { project_id: text });

@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { noUsage, type Token } from '../../../../src/core/model/model.js';
 import { writeChoice } from '../../../../src/core/planning/decide/choice.js';
-import { createJsonWriter, writeOn, writeOwnWords } from '../../../../src/core/planning/decide/json-writer.js';
+import {
+  createJsonWriter,
+  writeField,
+  writeOn,
+  writeOwnWords,
+} from '../../../../src/core/planning/decide/json-writer.js';
 import { ownWords } from '../../../../src/core/planning/decide/known.js';
 import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
 import type { Open } from '../../../../src/core/planning/decide/read.js';
@@ -231,6 +236,27 @@ it.each([
   const place = { name: 'since', schema: { type: 'string', format: 'date' }, required };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
+});
+
+it.each([
+  ['is a day where the schema names one', { format: 'date' }, ['1000-01-01']],
+  ['is no day of a text', {}, []],
+])('a bare number that may be a year %s', (_, form, values) => {
+  const times = [{ text: '1000', start: { date: '1000-01-01' } }];
+  const context = { said: { times, numbers: [], durations: [] }, spans: [], earlier: [], handles: new Map() };
+  const place = { name: 'data', schema: { type: 'string', ...form }, required: true };
+  const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
+  expect(found.map(({ value }) => value)).toEqual(values);
+});
+
+it.each([
+  ['names a field', 'data.id}"}', '${s1.data.id}'],
+  ['names the first item of a list', '0}"}', '${s1.room}'],
+  ['goes on as it likes', ' and so on"}', '${s1.room}'],
+])('the field of a result without a schema is that of the argument unless the model %s', async (_, goesOn, value) => {
+  const writer = createJsonWriter(async () => byteReader(`"room": "\${s1.${goesOn}`));
+  writer.force('"room": ');
+  expect(await writeField('room', { value: '${s1.', probability: 1 }, writer)).toMatchObject({ value, from: 'step' });
 });
 
 describe('a number that the request gives in other words', () => {
