@@ -80,10 +80,10 @@ const MEANT = 0.05;
 async function chooseMeant(place: PlainPlace, options: readonly Option[], writing: ChoiceWriting) {
   const { writer } = writing;
   const best = await choose(options, writing);
-  if (!place.required || isClosed(place.schema) || (await isMeant(best, writing))) return best;
+  if (!place.required || isClosed(place.schema) || (await isMeant(place, best, writing))) return best;
   const all = choicesFor(place, { ...writing, taken: new Map() });
   const taken = await choose(all, writing);
-  if (await isMeant(taken, writing)) return taken;
+  if (await isMeant(place, taken, writing)) return taken;
   if (!isFreeText(place.schema)) return undefined;
   const mark = writer.mark();
   writer.force(QUOTE.text);
@@ -93,8 +93,14 @@ async function chooseMeant(place: PlainPlace, options: readonly Option[], writin
   return chosen && { chosen, probability };
 }
 
-async function isMeant(best: { chosen: Option } | undefined, { writer }: ChoiceWriting): Promise<boolean> {
+/** An identifier in its form is meant: a small model seldom foresees one. */
+async function isMeant(
+  { name }: Place,
+  best: { chosen: Option } | undefined,
+  { writer, context }: ChoiceWriting,
+): Promise<boolean> {
   if (!best || ['step', 'default'].includes(best.chosen.candidate.from)) return best !== undefined;
+  if (context.handles.get(name)?.codes.includes(wordsOf(best.chosen.candidate))) return true;
   return (await writer.likelihoodOf(best.chosen, [best.chosen, NULL])) >= MEANT;
 }
 

@@ -1456,6 +1456,15 @@ describe('an argument', () => {
     expect(result).toMatchObject({ steps: [{ arguments: { project_id: '1203344556677889' } }] });
   });
 
+  it('that is an identifier in its form is meant, though the model hardly foresees it', async () => {
+    const message = 'Add a section to 1203344556677889';
+    const { result } = await decide([toolOf('add_section', { project_id: text })], message, {
+      tool: single(message, 'add_section'),
+      arguments: { add_section: { '"project_id": "12"}': 0.99, '"project_id": "1203344556677889"}': 0.01 } },
+    });
+    expect(result).toMatchObject({ steps: [{ arguments: { project_id: '1203344556677889' } }] });
+  });
+
   it('that is an identifier is never composed', async () => {
     const { result } = await fill(weigh, 'Weigh it', '"parcel_id": "prc-1"}');
     expect(JSON.stringify(result)).not.toContain('prc-1');
