@@ -57,6 +57,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   /** Arguments that need no choice. */
   const settled = new Map<string, Candidate>();
   const said = known.saidFor(tool, about.ask);
+  const own = known.ownOf(said, about.ask);
   const { handles } = said;
   const mayWait = consumers.length < MAX_PRODUCERS;
   const last = chain.earlier.at(-1);
@@ -67,7 +68,8 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   let decided = await decide(lookups);
   for (const argument of decided.awaited) await settleLookup(argument, lookups.get(argument) ?? []);
   if (decided.missing.length > 0 && about.ask !== message) decided = await decideWithOthers(decided);
-  const guessed = about.mayGuess && (await settleMissing(decided.missing, adding.tools));
+  const readers = adding.tools.filter(({ risk }) => RISKS.indexOf(risk) <= RISKS.indexOf(tool.risk));
+  const guessed = about.mayGuess && (await settleMissing(decided.missing, readers));
   if (decided.awaited.length > 0 || guessed) decided = await decide(NO_LOOKUPS);
   return finish(decided);
 
@@ -118,12 +120,12 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
    * repository that one of them names may hold for this one, too. Of 24 development cases of NESTFUL the edges have an F1 of
    * 0.65 in place of 0.53 (`test/bench/plans.mjs --set nestful-given --half learn --cases 24`).
    */
-  async function decideWithOthers({ missing, ...own }: Decided): Promise<Decided> {
-    progress.confidence = Math.min(progress.confidence, own.probability);
-    for (const [name, value] of Object.entries(own.arguments))
-      settled.set(name, { value, from: own.from[name] ?? 'composed' });
+  async function decideWithOthers({ missing, ...alone }: Decided): Promise<Decided> {
+    progress.confidence = Math.min(progress.confidence, alone.probability);
+    for (const [name, value] of Object.entries(alone.arguments))
+      settled.set(name, { value, from: alone.from[name] ?? 'composed' });
     // A result serves one argument, as words do.
-    const used = JSON.stringify(own.arguments);
+    const used = JSON.stringify(alone.arguments);
     const isFree = ({ id, serves: served }: Draft) => served === undefined && !used.includes(`\${${id}.`);
     const results = consumers.length === 0 ? drafts.filter(isFree) : [];
     const isSaidBefore = (name: string) => results.some((draft) => name in draft.arguments);
@@ -136,17 +138,19 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   }
 
   /**
-   * For arguments that neither the request nor the graph provides, the model names one of the tools, or none.
+   * For arguments that neither the request nor the graph provides, the model names one of the tools, or none. A tool whose
+   * result is not there yet becomes a step.
    *
    * @returns whether it names one
    */
   async function settleMissing(missing: readonly string[], tools: readonly Tool[]): Promise<boolean> {
     if (!mayWait) return false;
-    const isReader = (other: Tool) =>
-      other !== tool && !consumers.includes(other) && RISKS.indexOf(other.risk) <= RISKS.indexOf(tool.risk);
+    const waiting = [...consumers, tool];
     const before = settled.size;
     for (const argument of missing) {
-      const others = tools.filter((other) => isReader(other) && canProvide(other, tool, argument, adding.view));
+      const others = tools.filter(
+        (other) => !waiting.includes(other) && canProvide(other, tool, argument, adding.view),
+      );
       if (others.length === 0) continue;
       const producer = await findTool(`${describe(tool, argument)}: ${about.ask}`, { ...adding, tools: others });
       if (!producer) continue;
@@ -180,7 +184,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
         ...known.takenBy(settled, tool),
       ]),
       lookups,
-      context: { ...known.ownOf(said, ask), results: known.results() },
+      context: { ...(ask === about.ask ? own : said), results: known.results() },
     });
   }
 
@@ -197,8 +201,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
       .find((draft) => isSame(draft, { tool, arguments: call.arguments, serves }, adding));
     if (equal) return equal.id;
     if (adding.mayRepeat && !chain.repeated && Object.values(call.from).includes('request')) {
-      const values = known.ownOf(said, about.ask);
-      const found = await findRepeated({ tool, ...call }, chain.earlier, { ...asking, values });
+      const found = await findRepeated({ tool, ...call }, chain.earlier, { ...asking, values: own });
       chain.repeated = { found };
       if (found) call = { ...call, arguments: { ...call.arguments, [found.argument]: found.value } };
     }

@@ -104,10 +104,9 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
   const lengths = new Set(
     !isNumber(place.schema) && lengthArguments(root).length > 0 ? context.said.durations.map(({ text }) => text) : [],
   );
-  const isFresh = ({ said, from, value }: Candidate) =>
-    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
-  const gone = place.required ? [...taken.keys()] : [...taken.keys(), ...context.said.times.map(({ text }) => text)];
-  const spans = spansOf(context.texts, gone);
+  const isFresh = ({ said, value }: Candidate) =>
+    said === undefined || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
+  const spans = spansOf(context.texts, [...taken.keys()]);
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
   // An optional identifier needs a word of its form in the request.
   if (!place.required && context.handles.get(place.name)?.isGiven === false) return [];

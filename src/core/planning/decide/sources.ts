@@ -63,21 +63,22 @@ type Source = (place: PlainPlace, context: SourceInput) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-/** Values of the schema, with the words of the request that name them. */
-const enumerated: Source = (place, { spans }) => {
+/** Values of the schema. */
+const enumerated: Source = (place) => {
   const { schema } = place;
   if ('const' in schema) return values('enum', [schema.const]);
   if (!Array.isArray(schema.enum)) {
     const implied = impliedSwitch(place);
     const both = typesOf(schema).includes('boolean') ? [true, false] : [];
-    const open = both.filter((value) => value !== implied);
-    return values('enum', open);
+    return values(
+      'enum',
+      both.filter((value) => value !== implied),
+    );
   }
-  const all = schema.enum.filter((value) => value !== null);
-  return all.map((value): Candidate => {
-    const said = spans.find((span) => folded(span) === folded(String(value)));
-    return said === undefined ? { value, from: 'enum' } : { value, from: 'enum', said };
-  });
+  return values(
+    'enum',
+    schema.enum.filter((value) => value !== null),
+  );
 };
 
 const computed: Source = ({ name, schema, required }, { said, timeZone }) => {

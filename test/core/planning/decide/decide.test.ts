@@ -1384,7 +1384,8 @@ describe('an argument', () => {
     ['measure', '${s1.index}', 'step'],
     ['none', '75', 'request'],
   ])('is no word of another ask where the result of %s has it', async (provider, data, from) => {
-    const [measure, encrypt] = [toolOf('measure', { weight: text }), toolOf('encrypt', { key: text, data: text })];
+    const measure = { ...toolOf('measure', { weight: text }), risk: 'high' as const };
+    const encrypt = toolOf('encrypt', { key: text, data: text });
     const message = 'Measure 75 kg, then encrypt the index with abc';
     const { steps } = await decide([measure, encrypt], message, {
       asks: listOf(['Measure 75 kg', 'encrypt the index with abc']),
