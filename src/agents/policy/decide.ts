@@ -3,21 +3,14 @@
  * more, so callers find only what they may run. Pure: the same policy and facts give the same decision.
  */
 
+import { isAbove } from '../../core/catalog/risk.js';
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { Digest } from '../approvals/canonical-json.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller, matchesWhole } from './match.js';
-import {
-  isAbove,
-  type Policy,
-  type PolicyRule,
-  type PolicySettings,
-  partsOf,
-  riskOfCall,
-  type ToolPolicy,
-} from './policy.js';
+import { type Policy, type PolicyRule, type PolicySettings, partsOf, riskOfCall, type ToolPolicy } from './policy.js';
 import { findUnmet } from './requirement.js';
 
 export interface Facts {

@@ -1,6 +1,7 @@
 /** The policy as data. `deny` beats `needs_approval`, which beats `allow`; order does not matter. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isAbove } from '../../core/catalog/risk.js';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
 import { oncePer } from '../../core/kept.js';
 import { parseAs } from '../../core/parse.js';
@@ -199,8 +200,4 @@ export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings)
 /** Whether the part matches the tool, for any caller and arguments. */
 export function toolsOf({ match, restricts }: PolicyPart): (tool: Tool) => boolean {
   return compileToolMatch(match, { byServersWord: restricts });
-}
-
-export function isAbove(risk: Risk, other: Risk): boolean {
-  return RISKS.indexOf(risk) > RISKS.indexOf(other);
 }

@@ -2,6 +2,10 @@
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
+export function isAbove(risk: Risk, other: Risk): boolean {
+  return RISKS.indexOf(risk) > RISKS.indexOf(other);
+}
+
 /** Risk by the hints of the Model Context Protocol, with its defaults for missing ones; high where they contradict. */
 export function riskOf(hints: { readOnlyHint?: unknown; destructiveHint?: unknown }): Risk {
   const { readOnlyHint = false, destructiveHint = readOnlyHint !== true } = hints;

@@ -1,16 +1,16 @@
 /** Adds one step to a plan: the producers that it waits for, then its arguments, then what they lack. */
 import type { Provision } from '../../catalog/producers.js';
-import { RISKS } from '../../catalog/risk.js';
+import { isAbove } from '../../catalog/risk.js';
 import type { Tool } from '../../catalog/tool.js';
 import { decideArguments, OPENING } from './arguments.js';
-import { type Draft, isSame, type Progress } from './drafts.js';
+import { type Draft, isSame, type Progress, referredIn } from './drafts.js';
 import { isNumberIdentifier } from './given.js';
 import type { Known } from './known.js';
 import { awaitedArguments, canProvide, chooseProvision, lookupsOf, referenceTo } from './needs.js';
 import type { Deciding } from './read.js';
 import { findTool } from './read-names.js';
 import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
-import type { Candidate } from './sources.js';
+import { type Candidate, openReference } from './sources.js';
 import { describe, impliedPrompt, type Served } from './step-prompt.js';
 
 export interface About {
@@ -68,7 +68,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   let decided = await decide(lookups);
   for (const argument of decided.awaited) await settleLookup(argument, lookups.get(argument) ?? []);
   if (decided.missing.length > 0 && about.ask !== message) decided = await decideWithOthers(decided);
-  const readers = adding.tools.filter(({ risk }) => RISKS.indexOf(risk) <= RISKS.indexOf(tool.risk));
+  const readers = adding.tools.filter(({ risk }) => !isAbove(risk, tool.risk));
   const guessed = about.mayGuess && (await settleMissing(decided.missing, readers));
   if (decided.awaited.length > 0 || guessed) decided = await decide(NO_LOOKUPS);
   return finish(decided);
@@ -125,8 +125,8 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
     for (const [name, value] of Object.entries(alone.arguments))
       settled.set(name, { value, from: alone.from[name] ?? 'composed' });
     // A result serves one argument, as words do.
-    const used = JSON.stringify(alone.arguments);
-    const isFree = ({ id, serves: served }: Draft) => served === undefined && !used.includes(`\${${id}.`);
+    const used = referredIn(alone.arguments, drafts);
+    const isFree = (draft: Draft) => draft.serves === undefined && !used.includes(draft);
     const results = consumers.length === 0 ? drafts.filter(isFree) : [];
     const isSaidBefore = (name: string) => results.some((draft) => name in draft.arguments);
     const unsaid = missing.filter((name) => !isSaidBefore(name));
@@ -156,7 +156,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
       if (!producer) continue;
       const made = drafts.find((draft) => isReusable(draft, producer));
       const step = made?.id ?? (await addProducer(producer, argument));
-      settled.set(argument, { value: `\${${step}.`, from: 'step' });
+      settled.set(argument, { value: openReference(step), from: 'step' });
     }
     return settled.size > before;
   }

@@ -6,6 +6,7 @@ import type { SourceName } from '../../result.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import type { TakenWords } from './options.js';
 import type { Deciding } from './read.js';
+import { openReference } from './sources.js';
 import type { Served } from './step-prompt.js';
 
 /** A step in progress, with its required arguments that have no source. */
@@ -25,6 +26,12 @@ export interface Draft {
 export interface Progress {
   readonly drafts: Draft[];
   confidence: number;
+}
+
+/** The steps to whose results the values refer. */
+export function referredIn(values: unknown, drafts: readonly Draft[]): Draft[] {
+  const text = JSON.stringify(values);
+  return drafts.filter(({ id }) => text.includes(openReference(id)));
 }
 
 /** Whether two steps make the same call, defaults filled in, or the draft is a lookup with a subset of the same arguments. */

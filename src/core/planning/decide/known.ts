@@ -5,12 +5,12 @@ import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import { oneLine } from '../../visible-text.js';
 import type { ToolOfAsk } from './choose-tools.js';
-import type { Draft } from './drafts.js';
+import { type Draft, referredIn } from './drafts.js';
 import { reference, saidIn } from './needs.js';
 import { MAX_CHARACTERS, type Settling, spansOf, type TakenWords, takesField, wordBounds } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid, timesFor } from './said.js';
-import { type Candidate, resultFields, type SourceContext } from './sources.js';
+import { type Candidate, openReference, resultFields, type SourceContext } from './sources.js';
 import { type Served, stepPrompt } from './step-prompt.js';
 
 /** What the request says for one tool. */
@@ -72,16 +72,15 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   function results(): SourceContext['results'] {
     return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
       const { output } = fittedSchemas(tool);
-      if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
+      if (output === undefined) return [{ reference: openReference(id), schema: undefined }];
       return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
     });
   }
 
   /** Words used to find a thing count as used for its consumer, except numbers and times of an argument of the same name. */
   function takenBy(settled: ReadonlyMap<string, Candidate>, tool: Tool): TakenWords {
-    const used = JSON.stringify([...settled.values()]);
     const own = Object.keys(Object(fittedSchemas(tool).input.properties));
-    const found = drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? [...taken] : []));
+    const found = referredIn([...settled.values()], drafts).flatMap(({ taken }) => [...taken]);
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
   }
 }

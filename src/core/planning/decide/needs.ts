@@ -15,6 +15,7 @@ import {
   isFreeText,
   isNumber,
   isText,
+  openReference,
   plainSchema,
   resultFields,
   type SourceContext,
@@ -192,7 +193,7 @@ export function referenceTo(
   const isList = plainSchema(Object(root.properties)[argument], root).type === 'array';
   const field = producer.outputSchema && subschemaAt(producer.outputSchema, path);
   // The model names the field of a result without a schema.
-  const value = producer.outputSchema ? reference(step, path) : `\${${step}.`;
+  const value = producer.outputSchema ? reference(step, path) : openReference(step);
   return isList && !(isObject(field) && field.type === 'array') ? [value] : value;
 }
 

@@ -200,14 +200,20 @@ export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonS
   return form === undefined ? whole : { ...plainSchema(form, root, depth + 1), ...own };
 }
 
-/** The open reference that a reference to a step begins with: `${s1.` of `${s1.rooms[0].id}`; else the text. */
-export function beginningOf(reference: string): string {
-  return /^\$\{s\d+\./u.exec(reference)?.[0] ?? reference;
+/** `${s1.`: the model must name the field. */
+export function openReference(step: string): string {
+  return `\${${step}.`;
 }
 
-/** An open reference, `${s1.`: the model must name the field. */
+const OPEN = /^\$\{s\d+\./u;
+
+/** The open reference that a reference to a step begins with: `${s1.` of `${s1.rooms[0].id}`; else the text. */
+export function beginningOf(reference: string): string {
+  return OPEN.exec(reference)?.[0] ?? reference;
+}
+
 export function isOpenReference(value: unknown): value is string {
-  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
+  return typeof value === 'string' && OPEN.exec(value)?.[0] === value;
 }
 
 /** The fields of a result down to four levels, through `$ref`, and through lists by their first item. */
