@@ -45,30 +45,42 @@ export function codesIn(message: string, { schema }: Argument): string[] {
 function tokensOf(message: string): Token[] {
   // Drops the word that the cut splits.
   const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
-  const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
-  return tokens.map(([, blank, token = ''], place) => {
-    const before = tokens[place - 1]?.[2] ?? '';
-    return { token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) };
-  });
+  const found = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  const tokens: Token[] = [];
+  for (const [place, [, blank, token = '']] of found.entries()) {
+    const before = tokens[place - 1]?.token ?? '';
+    // "Tickets T-12 and T-13": what names the first one names the next.
+    const listed = /\d/u.test(token)
+      ? tokens.slice(-2).find((one) => beginningOf(one.token) === beginningOf(token))
+      : undefined;
+    const names = [...stemsOf(before), ...(listed?.names ?? [])];
+    tokens.push({ token, names, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) });
+  }
+  return tokens;
 }
 
 interface Token {
   readonly token: string;
-  readonly before: string;
+  /** Stems of the word before it; of a later one in a list, those of the word before the first one, too. */
+  readonly names: readonly string[];
   /** It directly follows a capitalised word, separated only by white space. */
   readonly isBehindName: boolean;
+}
+
+/** Up to its number; of a word without a number, undefined. */
+function beginningOf(token: string): string | undefined {
+  return /^\D*(?=\d)/u.exec(token)?.[0];
 }
 
 /**
  * `movie 550` gives an identifier, since the word before names the thing; `R-64` gives one in any language, but behind the name
  * of another argument. In `Sony WH-1000XM4` the token is part of a name; in `May (inv-12)` it is not.
  */
-function isValue({ token, before, isBehindName }: Token, { words, things, named, schema }: Argument): boolean {
+function isValue({ token, names, isBehindName }: Token, { words, things, named, schema }: Argument): boolean {
   const kind = words.at(-1) ?? '';
   if (kind === 'uri' || kind === 'url') return token.includes('://');
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
   if (!/\d/u.test(token)) return false;
-  const names = stemsOf(before);
   const isNamed = kind === 'number' || names.some((word) => words.includes(word) || things.includes(word));
   const canName = NUMBER.test(token) || (WORD.test(token) && !isNumeric(schema));
   if (isNamed && canName) return true;

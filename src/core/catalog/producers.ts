@@ -89,12 +89,18 @@ function factorOf({ tool, required }: Profile, argument: Argument, isNamed: bool
   return isNamed || tool.origin === argument.tool.origin ? factor : factor * OTHER_ORIGIN;
 }
 
+/** Of a thing in a role: `blocking_ticket_id` is a `ticket_id`, and `assignee_id` a `person_id` if its description says "person". */
+const ROLE = 0.8;
+
 /** Scores by name, else by a shared format. Among equal fields the outermost wins. */
 function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, profile: Profile): number {
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
   const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
-  const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
+  const [thing, kind] = [argument.things.at(-1), argument.words.at(-1)];
+  const isDescribed = thing !== undefined && kind !== undefined && !argument.words.includes(thing);
+  const byDescription = isDescribed ? ROLE * nameScore(words, { ...argument, words: [thing, kind] }, isAbout) : 0;
+  const score = Math.max(nameScore(words, argument, isAbout), byDescription, sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
   return score - 0.02 * path.length;
 }
@@ -107,7 +113,8 @@ function nameScore(field: readonly string[], { words, things }: Argument, isAbou
   const [wanted, offered] = [words.slice(0, -shorter), field.slice(0, -shorter)];
   if (wanted.length + offered.length === 0) return !isBare || things.some(isAbout) ? 1 : 0.3;
   const isMeant = wanted.length > 0 ? wanted.every(isAbout) : offered.some((word) => things.includes(word));
-  return isMeant ? 0.9 : isBare ? 0 : 0.5;
+  const isRole = offered.length === 0 && shorter > 1;
+  return isMeant ? 0.9 : isRole ? ROLE : isBare ? 0 : 0.5;
 }
 
 /** `as find_room returned it`, `from the Search Airport API`: names the producer, beyond the consumer's own name. */
@@ -156,12 +163,18 @@ function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings
     const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
     const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
     const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed);
-    // A bare `id` identifies what its description mentions, else what the tool's name does.
-    const around = [...stemsOf(firstSentence(said)), ...stemsOf(tool.name).reverse()].filter((word) => nouns.has(word));
+    // A bare `id` identifies what its description mentions, else what the tool's name does; `assignee_id` both.
+    const described = stemsOf(firstSentence(said)).filter((word) => nouns.has(word));
     const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
-    const things = own.length > 0 ? own : around.slice(0, 3);
+    const around = [
+      ...described,
+      ...stemsOf(tool.name)
+        .reverse()
+        .filter((word) => nouns.has(word)),
+    ].slice(0, 3);
     const isRequired = listOf(required).includes(name);
-    const key = `${words.join(' ')} of ${things.join(' ')}`;
+    const key = `${words.join(' ')} of ${(own.length > 0 ? own : around).join(' ')}`;
+    const things = own.length > 0 ? [...new Set([...own, ...described.slice(0, 1)])] : around;
     return [{ tool, name, isRequired, schema, key, words, things, named, isIdentifier }];
   });
 }

@@ -9,7 +9,7 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
-import { type ChoiceWriting, type Value, write, writeBest, writeChoice } from './choice.js';
+import { type ChoiceWriting, type Value, write, writeChoice, writeSettled } from './choice.js';
 import {
   type Awaiting,
   choose,
@@ -23,20 +23,17 @@ import {
   valueOdds,
   writesNull,
 } from './given.js';
-import { createJsonWriter, type JsonWriter, NEXT, writeField } from './json-writer.js';
-import { canTake, choiceOf, choicesFor, type Option, referencesFor, type TakenWords } from './options.js';
+import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
+import { canTake, choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
-  beginningOf,
   type Candidate,
   impliedSwitch,
   isList,
-  isOpenReference,
   type Place,
   type PlainPlace,
   plainSchema,
   type SourceContext,
-  wordsOf,
 } from './sources.js';
 
 export const OPENING = '{';
@@ -193,26 +190,6 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
 function unsaidFor(place: Place, { root }: Writing): Choice[] {
   const implied = impliedSwitch({ ...place, schema: plainSchema(place.schema, root) });
   return implied === undefined ? [NULL] : [NULL, choiceOf(implied)];
-}
-
-async function writeSettled(place: Place, known: Candidate, writing: Writing): Promise<Value> {
-  const { value: settled, from } = known;
-  const [value] = Array.isArray(settled) ? settled : [settled];
-  if (!isOpenReference(value)) {
-    writing.writer.force(JSON.stringify(settled));
-    writing.taken.set(from === 'step' ? beginningOf(String(value)) : wordsOf(known), undefined);
-    return { value: settled, from, probability: 1 };
-  }
-  if (settled !== value) writing.writer.force('[');
-  const schema = plainSchema(place.schema, writing.root);
-  const fields = referencesFor(isList(schema) ? plainSchema(schema.items, writing.root) : schema, writing);
-  const own = fields.filter(({ text, ends }) => ends === 'string' && text.startsWith(value, 1));
-  const field =
-    (own.length > 0 ? await writeBest(place, own, writing) : undefined) ??
-    (await writeField(place.name, { value, probability: 1 }, writing.writer));
-  if (settled === value) return field;
-  writing.writer.force(']');
-  return { ...field, value: [field.value] };
 }
 
 function isPossible(place: Place, writing: Writing): boolean {

@@ -2,14 +2,16 @@
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
-import { type JsonWriter, MAX_TOKENS, writeField, writeOn, writeOwnWords } from './json-writer.js';
+import { type JsonWriter, MAX_TOKENS, NEXT, writeField, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, choicesFor, type Option, referencesFor } from './options.js';
 import type { Open } from './read.js';
 import {
+  beginningOf,
   type Candidate,
   folded,
   isClosed,
   isFreeText,
+  isList,
   isOpenReference,
   type Place,
   type PlainPlace,
@@ -111,11 +113,7 @@ function isShown(text: string, schema: PlainPlace['schema'], { description: ofTo
   return saysText({ text: shown, letters: folded(shown) }, text);
 }
 
-export async function writeBest(
-  place: Place,
-  options: readonly Option[],
-  writing: ChoiceWriting,
-): Promise<Value | undefined> {
+async function writeBest(place: Place, options: readonly Option[], writing: ChoiceWriting): Promise<Value | undefined> {
   const best = await choose(options, writing);
   return best && write(place, best.chosen.candidate, best.probability, writing);
 }
@@ -146,4 +144,34 @@ function refuseToOwner({ name }: Place, words: string, writing: ChoiceWriting): 
   const schema = owner === undefined || owner === name ? undefined : Object(root.properties)[owner];
   if (owner === undefined || schema === undefined) return;
   if (referencesFor(plainSchema(schema, root), writing).length > 0) refused.set(owner, words);
+}
+
+/** Writes a value that needs no choice, but for the field of a result without a schema. */
+export async function writeSettled(place: Place, known: Candidate, writing: ChoiceWriting): Promise<Value> {
+  const { value: settled, from } = known;
+  const values = [settled].flat();
+  if (!values.some(isOpenReference)) {
+    writing.writer.force(JSON.stringify(settled));
+    for (const words of from === 'step' ? values.map((one) => beginningOf(String(one))) : [wordsOf(known)])
+      writing.taken.set(words, undefined);
+    return { value: settled, from, probability: 1 };
+  }
+  if (!Array.isArray(settled)) return writeSettledField(place, String(settled), writing);
+  const fields: Value[] = [];
+  for (const value of settled) {
+    writing.writer.force(fields.length > 0 ? NEXT.text : '[');
+    fields.push(await writeSettledField(place, String(value), writing));
+  }
+  writing.writer.force(']');
+  const probability = Math.min(...fields.map((one) => one.probability));
+  return { value: fields.map(({ value }) => value), from, probability };
+}
+
+/** The model names the field of a result to which the value refers. */
+async function writeSettledField(place: Place, value: string, writing: ChoiceWriting): Promise<Value> {
+  const schema = plainSchema(place.schema, writing.root);
+  const fields = referencesFor(isList(schema) ? plainSchema(schema.items, writing.root) : schema, writing);
+  const own = fields.filter(({ text, ends }) => ends === 'string' && text.startsWith(value, 1));
+  const found = own.length > 0 ? await writeBest(place, own, writing) : undefined;
+  return found ?? writeField(place.name, { value, probability: 1 }, writing.writer);
 }

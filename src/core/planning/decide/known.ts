@@ -26,7 +26,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const said = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
-  return { numbers: said.numbers, saidFor, ownOf, promptFor, results, takenBy };
+  return { numbers: said.numbers, saidFor, ownOf, partOf, promptFor, results, takenBy };
 
   function saidFor(tool: Tool, ask: string): SaidFor {
     const { argumentsOf } = producerGraph(view);
@@ -52,14 +52,12 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const others = asks.filter((one) => one !== parts.message && !one.includes(ask));
     if (ask === parts.message || others.length === 0 || parts.message.length > MAX_CHARACTERS) return whole;
     const texts = whole.texts.flatMap((text) => (text === parts.message ? ownWords(text, { ask, others }) : [text]));
-    const own = [ask, ...texts].map((text) => text.toLowerCase());
-    const isOwn = ({ text }: { text: string }) => own.some((one) => one.includes(text.toLowerCase()));
-    return {
-      ...whole,
-      texts,
-      elsewhere: whole.texts,
-      said: { ...whole.said, numbers: whole.said.numbers.filter(isOwn) },
-    };
+    return onlyWith(texts, whole, [ask, ...texts]);
+  }
+
+  /** The same with the words and numbers of a part of the request alone. */
+  function partOf(whole: SaidFor, words: string): SaidFor {
+    return onlyWith([words], whole);
   }
 
   function promptFor(tool: Tool, { ask, serves }: { ask: string; serves?: Served | undefined }, settling: Settling) {
@@ -83,6 +81,17 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const found = referredIn([...settled.values()], drafts).flatMap(({ taken }) => [...taken]);
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
   }
+}
+
+function onlyWith(texts: readonly string[], whole: SaidFor, holders = texts): SaidFor {
+  const own = holders.map((text) => text.toLowerCase());
+  const isOwn = ({ text }: { text: string }) => own.some((one) => one.includes(text.toLowerCase()));
+  return {
+    ...whole,
+    texts,
+    elsewhere: whole.texts,
+    said: { ...whole.said, numbers: whole.said.numbers.filter(isOwn) },
+  };
 }
 
 /**

@@ -11,6 +11,8 @@ import { renderPath } from '../references.js';
 import { formOf } from '../times.js';
 import { spansOf } from './options.js';
 import {
+  boundsOf,
+  type Candidate,
   candidatesFor,
   isFreeText,
   isNumber,
@@ -24,7 +26,7 @@ import {
 /** Below this score a provision is a guess and adds no step. */
 const MIN_SCORE = 0.45;
 
-interface Waiting {
+export interface Waiting {
   readonly argument: string;
   readonly provisions: readonly Provision[];
 }
@@ -145,6 +147,19 @@ export function lookupsOf(
   }
 }
 
+/** The one text that a lookup requires, with the words of a thing as its value; undefined if it does not take these. */
+export function namedArgument(tool: Tool, words: string, { view }: { view: View }): NamedArgument | undefined {
+  const root = fittedSchemas(tool).input;
+  const all = producerGraph(view).argumentsOf(tool);
+  const takesText = ({ isIdentifier, schema }: Argument) => !isIdentifier && isFreeText(plainSchema(schema, root));
+  const [only, other] = all.filter((one) => one.isRequired && takesText(one));
+  if (!only || other || !boundsOf(plainSchema(only.schema, root))(words)) return undefined;
+  return { name: only.name, value: words, from: 'request', isOnly: all.length === 1 };
+}
+
+/** @property isOnly whether the lookup takes nothing else */
+type NamedArgument = Candidate & { readonly name: string; readonly isOnly: boolean };
+
 /** The text that counts as given: the message, the ask, which may add words of the history, and the history. */
 export function saidIn({ message, history = [] }: Request, ask: string): string {
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
@@ -189,12 +204,16 @@ export function referenceTo(
   { producer, path }: Provision,
   { tool, argument }: { tool: Tool; argument: string },
 ): string | readonly string[] {
-  const root = fittedSchemas(tool).input;
-  const isList = plainSchema(Object(root.properties)[argument], root).type === 'array';
+  const isList = isListArgument(tool, argument);
   const field = producer.outputSchema && subschemaAt(producer.outputSchema, path);
   // The model names the field of a result without a schema.
   const value = producer.outputSchema ? reference(step, path) : openReference(step);
   return isList && !(isObject(field) && field.type === 'array') ? [value] : value;
+}
+
+export function isListArgument(tool: Tool, name: string): boolean {
+  const root = fittedSchemas(tool).input;
+  return plainSchema(Object(root.properties)[name], root).type === 'array';
 }
 
 /** `${s1.rooms[0].id}` */

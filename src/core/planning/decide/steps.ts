@@ -3,13 +3,14 @@ import { listOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
-import { type About, type Adding, addStep, type Chain } from './add-step.js';
+import { addStep } from './add-step.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import { nearOf, othersOf, type Progress } from './drafts.js';
 import { readKnown } from './known.js';
 import type { Deciding } from './read.js';
 import type { Repeated } from './served-values.js';
 import { wordsOf } from './sources.js';
+import type { About, Adding, Chain } from './step.js';
 
 /** @see About. `asks`: what the model wrote as several asks for the tool */
 type AboutAsk = Pick<About, 'ask' | 'likely' | 'mayGuess'> & { readonly asks: readonly string[] };
@@ -76,12 +77,12 @@ async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: A
   const calls: Repeated[] = [];
   let found: Repeated | undefined;
   do {
-    const chain: Chain = { earlier: [...calls] };
+    const chain: Chain = { earlier: [...calls], roles: [] };
     const words = found && wordsOf(found.next);
     // A further call has an ask of its own if the model wrote one with its value.
     const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
     await addStep(tool, { ...about, ask: own ?? ask, consumers: [], chain }, adding);
-    found = chain.repeated?.found;
+    found = chain.repeated;
     if (found) calls.push(found);
   } while (found && calls.length < MAX_CALLS);
   return calls.length + 1;

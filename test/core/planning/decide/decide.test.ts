@@ -1042,19 +1042,34 @@ describe('steps on the way', () => {
   });
   const findTown = makeTool('find_town', { inputSchema: needing('name'), outputSchema: returning('town_id') });
 
-  it('know what they are for: two arguments of one step have a lookup each', async () => {
-    const message = 'A trip from Bern to Basel';
-    const { model, steps } = await decide([findTown, flights], message, {
-      tool: single(message, 'book_trip'),
-      arguments: { find_town: { '"name": "Bern"}': 0.5, '"name": "Basel"}': 0.5 } },
-    });
-    const facts = model.readerCalls.map(({ about }) => String(Object(about?.variables).facts ?? ''));
-    expect(facts.filter((text) => text.startsWith('For: '))).toEqual([
-      expect.stringContaining('For: from_town_id of book_trip'),
-      expect.stringContaining('For: to_town_id of book_trip'),
-    ]);
-    expect(steps.at(-1)).toMatchObject({ tool: 'book_trip', from: { from_town_id: 'step', to_town_id: 'step' } });
-  });
+  it.each([
+    ['that says what its result is', findTown, ['${s1.town_id}', '${s2.town_id}']],
+    [
+      'that does not',
+      makeTool('find_town', { inputSchema: needing('name') }),
+      ['${s1.from_town_id}', '${s2.to_town_id}'],
+    ],
+  ])(
+    'are one for each of two things that one tool finds, %s: the call that needs both says who is who',
+    async (_, find, [from, to]) => {
+      const message = 'A trip to Basel, from Bern';
+      const { model, steps } = await decide([find, flights], message, {
+        tool: single(message, 'book_trip'),
+        arguments: {
+          book_trip: '"from_town_id": "Bern", "to_town_id": "Basel"}',
+          find_town: (words) => `"name": ${JSON.stringify(words)}}`,
+        },
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([
+        { name: 'Bern' },
+        { name: 'Basel' },
+        { from_town_id: from, to_town_id: to },
+      ]);
+      // What a lookup is for is known, so that the model is not asked again.
+      const read = model.readerCalls.map(({ about }) => String(Object(about?.variables).tool));
+      expect(read.filter((tool) => tool.startsWith('find_town({'))).toEqual([]);
+    },
+  );
 
   it('are found by the model where neither the request nor the graph has a value', async () => {
     const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist_name') });

@@ -1,0 +1,126 @@
+/** Gives arguments of a step the results of other steps, which it adds where they are not there yet. */
+import type { Provision } from '../../catalog/producers.js';
+import type { Tool } from '../../catalog/tool.js';
+import { type Draft, referredIn } from './drafts.js';
+import { isNumberIdentifier } from './given.js';
+import { awaitedArguments, canProvide, chooseProvision, isListArgument, referenceTo, type Waiting } from './needs.js';
+import { findTool } from './read-names.js';
+import { readRoles } from './roles.js';
+import { type Candidate, openReference } from './sources.js';
+import { mayWait, readCall, type Step } from './step.js';
+import { describe } from './step-prompt.js';
+
+/** Adds the producers of required arguments, or takes the result of an earlier step. */
+export async function settleRequired(step: Step): Promise<void> {
+  const { tool, adding, ask, said, own } = step;
+  if (!mayWait(step)) return;
+  const isNumberSaid = (name: string) =>
+    readCall(step, (open) => isNumberIdentifier(name, { open, numbers: adding.known.numbers }));
+  const waiting = await awaitedArguments(tool, { ask, context: said, isNumberSaid }, adding);
+  const places = waiting.flatMap((one) => {
+    const found = providedBy(one, step);
+    return found
+      ? [{ name: one.argument, isList: isListArgument(tool, one.argument), provision: found.provision }]
+      : [];
+  });
+  const isOne = places.length === 1 && !places[0]?.isList;
+  const roles =
+    isOne || places.length === 0 ? undefined : await readCall(step, (open) => readRoles(places, own.texts, open));
+  if (roles) {
+    adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(roles));
+    step.about.chain.roles.push(...[...roles.values()].flat());
+  }
+  for (const one of waiting) {
+    const found = providedBy(one, step);
+    if (!found) continue;
+    // Another argument of the kind has the result of that step.
+    const isTaken =
+      found.made &&
+      referredIn(alikeSettled(found.provision, places, step), adding.progress.drafts).includes(found.made);
+    const made = isTaken ? undefined : found.made;
+    await settleBy(one.argument, found.provision, step, { made, roles: roles?.get(one.argument) });
+  }
+}
+
+/** The values of the arguments that take the same field of the same tool; without an output schema, any field. */
+function alikeSettled(
+  { producer, path }: Provision,
+  places: readonly { name: string; provision: Provision }[],
+  { settled }: Step,
+): Candidate[] {
+  const isAlike = (other: Provision) =>
+    other.producer === producer && (!producer.outputSchema || other.path.join() === path.join());
+  return places.flatMap(({ name, provision }) => (isAlike(provision) ? (settled.get(name) ?? []) : []));
+}
+
+/** The provision for an argument, and the step that already has its result; undefined if the model is to choose among several. */
+function providedBy(
+  { provisions }: Waiting,
+  step: Step,
+): { readonly provision: Provision; readonly made: Draft | undefined } | undefined {
+  const { tool, about, adding } = step;
+  const isOf = (draft: Draft) => provisions.some(({ producer }) => isReusable(draft, producer, step));
+  const [made, other] = adding.progress.drafts.filter(isOf);
+  // Among several results the model chooses, as among all choices that fit.
+  if (other) return undefined;
+  const provision = made
+    ? provisions.find(({ producer }) => producer === made.tool)
+    : chooseProvision(tool, { provisions, likely: about.likely }, adding);
+  return provision && { provision, made };
+}
+
+/** Without what it needs, a lookup is left out, and no question of it reaches the user. */
+export async function settleLookup(argument: string, provisions: readonly Provision[], step: Step): Promise<void> {
+  const { tool, about, adding, settled } = step;
+  const { drafts } = adding.progress;
+  const provision = chooseProvision(tool, { provisions, likely: about.likely }, adding);
+  if (!provision) return;
+  const before = drafts.length;
+  await settleBy(argument, provision, step);
+  if (drafts.slice(before).every(({ missing }) => missing.length === 0)) return;
+  drafts.length = before;
+  settled.delete(argument);
+}
+
+/** @param result.roles the words that it means; of a list, those of each item. Default: the ask says it */
+async function settleBy(
+  argument: string,
+  provision: Provision,
+  step: Step,
+  { made, roles = [] }: { made?: Draft | undefined; roles?: readonly string[] | undefined } = {},
+): Promise<void> {
+  const ids = made ? [made.id] : [];
+  for (const role of made ? [] : roles.length > 0 ? roles : [undefined])
+    ids.push(await step.addProducer(provision.producer, argument, role));
+  const values = [...new Set(ids)].map((id) => referenceTo(id, provision, { tool: step.tool, argument }));
+  step.settled.set(argument, { value: values.length > 1 ? values.flat() : values[0], from: 'step' });
+}
+
+/**
+ * For arguments that neither the request nor the graph provides, the model names one of the tools, or none. A tool whose
+ * result is not there yet becomes a step.
+ *
+ * @returns whether it names one
+ */
+export async function settleMissing(missing: readonly string[], tools: readonly Tool[], step: Step): Promise<boolean> {
+  const { tool, about, adding, settled } = step;
+  if (!mayWait(step)) return false;
+  const waiting = [...about.consumers, tool];
+  const before = settled.size;
+  for (const argument of missing) {
+    const others = tools.filter((other) => !waiting.includes(other) && canProvide(other, tool, argument, adding.view));
+    if (others.length === 0) continue;
+    const producer = await findTool(`${describe(tool, argument)}: ${step.ask}`, { ...adding, tools: others });
+    if (!producer) continue;
+    const made = adding.progress.drafts.find((draft) => isReusable(draft, producer, step));
+    const id = made?.id ?? (await step.addProducer(producer, argument));
+    settled.set(argument, { value: openReference(id), from: 'step' });
+  }
+  return settled.size > before;
+}
+
+/** Whether the draft already has the result: it serves an ask, or another step of the same ask. */
+function isReusable(draft: Draft, producer: Tool, { tool, about }: Step): boolean {
+  if (draft.tool !== producer) return false;
+  return draft.serves === undefined || (draft.purpose === about.ask && draft.serves.tool !== tool);
+}
