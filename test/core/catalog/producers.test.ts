@@ -95,6 +95,20 @@ describe('the field that provides an argument', () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
+    ['first_parcel_id', text],
+    ['toParcelId', text],
+    ['contents_id', { ...text, description: 'The parcel that holds the goods' }],
+    ['content_ids', { ...listOf(text), description: 'parcel_id of each' }],
+  ])('is that of the thing which plays a role: %s', (argument, schema) => {
+    const swap = makeTool('swap', { inputSchema: { ...objectOf({ [argument]: schema }), required: [argument] } });
+    const find = makeTool('find_parcel', { outputSchema: objectOf({ found: listOf(strings('parcel_id', 'name')) }) });
+    const bills = makeTool('find_bill', { outputSchema: strings('bill_id', 'sum') });
+    expect(provisions(viewOf(swap, bills, find), 'swap', argument)).toEqual(['find_parcel found.0.parcel_id']);
+    const [best] = producerGraph(viewOf(swap, find)).provisionsFor(swap, argument);
+    expect(best?.score).toBeGreaterThan(0.45);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
     ['others', strings('colour', 'weight')],
     ['the id of another thing', strings('invoice_id', 'weight')],
     ['one of another type', objectOf({ parcel_id: { type: 'boolean' }, weight: text })],
@@ -291,6 +305,14 @@ describe('the request holds the value of', () => {
     const view = viewOf(find, makeTool('count_tasks', { inputSchema }));
     expect(namesAdded(view, 'count_tasks', asks('tasks of workspace 120011'))).toEqual(['find_project']);
     expect(namesAdded(view, 'count_tasks', asks('tasks of 120011'))).toEqual([]);
+  });
+
+  it('another identifier, where the name of that one stands before the first of a list', () => {
+    const inputSchema = { ...strings('ticket_id', 'person_id'), required: ['ticket_id', 'person_id'] };
+    const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: strings('person_id', 'email') });
+    const view = viewOf(find, makeTool('assign', { inputSchema }));
+    expect(namesAdded(view, 'assign', asks('Assign tickets T-12 and T-13 to Bo Lind'))).toEqual(['find_person']);
+    expect(namesAdded(view, 'assign', asks('Assign tickets T-12 and P-7'))).toEqual([]);
   });
 
   it.each([

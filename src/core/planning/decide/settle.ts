@@ -6,51 +6,60 @@ import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, isListArgument, referenceTo, type Waiting } from './needs.js';
 import { findTool } from './read-names.js';
 import { readRoles } from './roles.js';
-import { type Candidate, openReference } from './sources.js';
+import { openReference } from './sources.js';
 import { mayWait, readCall, type Step } from './step.js';
 import { describe } from './step-prompt.js';
 
 /** Adds the producers of required arguments, or takes the result of an earlier step. */
 export async function settleRequired(step: Step): Promise<void> {
-  const { tool, adding, ask, said, own } = step;
+  const { tool, adding, ask, said } = step;
   if (!mayWait(step)) return;
   const isNumberSaid = (name: string) =>
     readCall(step, (open) => isNumberIdentifier(name, { open, numbers: adding.known.numbers }));
   const waiting = await awaitedArguments(tool, { ask, context: said, isNumberSaid }, adding);
-  const places = waiting.flatMap((one) => {
-    const found = providedBy(one, step);
-    return found
-      ? [{ name: one.argument, isList: isListArgument(tool, one.argument), provision: found.provision }]
-      : [];
+  const places = waiting.flatMap((one): Provided[] => {
+    const { provision } = providedBy(one, step) ?? {};
+    return provision ? [{ name: one.argument, isList: isListArgument(tool, one.argument), provision }] : [];
   });
-  const isOne = places.length === 1 && !places[0]?.isList;
-  const roles =
-    isOne || places.length === 0 ? undefined : await readCall(step, (open) => readRoles(places, own.texts, open));
-  if (roles) {
-    adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(roles));
-    step.about.chain.roles.push(...[...roles.values()].flat());
-  }
+  const roles = await rolesOf(places, step);
   for (const one of waiting) {
     const found = providedBy(one, step);
     if (!found) continue;
-    // Another argument of the kind has the result of that step.
-    const isTaken =
-      found.made &&
-      referredIn(alikeSettled(found.provision, places, step), adding.progress.drafts).includes(found.made);
-    const made = isTaken ? undefined : found.made;
-    await settleBy(one.argument, found.provision, step, { made, roles: roles?.get(one.argument) });
+    const { provision, made } = found;
+    const alike = places.flatMap((place) =>
+      isAlike(place.provision, provision) ? (step.settled.get(place.name) ?? []) : [],
+    );
+    // The result of a step is one thing, and another argument has it.
+    const isTaken = made && referredIn(alike, adding.progress.drafts).includes(made);
+    await settleBy(one.argument, provision, step, { made: isTaken ? undefined : made, roles: roles.get(one.argument) });
   }
 }
 
-/** The values of the arguments that take the same field of the same tool; without an output schema, any field. */
-function alikeSettled(
-  { producer, path }: Provision,
-  places: readonly { name: string; provision: Provision }[],
-  { settled }: Step,
-): Candidate[] {
-  const isAlike = (other: Provision) =>
-    other.producer === producer && (!producer.outputSchema || other.path.join() === path.join());
-  return places.flatMap(({ name, provision }) => (isAlike(provision) ? (settled.get(name) ?? []) : []));
+interface Provided {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly provision: Provision;
+}
+
+/** Whether two arguments take the same field of the same tool, and so two things; without an output schema, any field. */
+function isAlike(one: Provision, other: Provision): boolean {
+  if (one.producer !== other.producer) return false;
+  return !one.producer.outputSchema || one.path.join() === other.path.join();
+}
+
+/** What each argument means, where there are several things to look up. Other fields of one result are of one thing. */
+async function rolesOf(places: readonly Provided[], step: Step): Promise<ReadonlyMap<string, readonly string[]>> {
+  const first = ({ provision }: Provided) =>
+    places.find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
+  const things = places.filter((place) => {
+    const other = first(place);
+    return !other || places.indexOf(other) > places.indexOf(place);
+  });
+  if (things.length === 0 || (things.length === 1 && !things[0]?.isList)) return new Map();
+  const read = await readCall(step, (open) => readRoles(things, step.own.texts, open));
+  step.adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(read));
+  step.about.chain.roles.push(...[...read.values()].flat());
+  return new Map(places.map((place) => [place.name, read.get(place.name) ?? read.get(first(place)?.name ?? '') ?? []]));
 }
 
 /** The provision for an argument, and the step that already has its result; undefined if the model is to choose among several. */

@@ -1071,6 +1071,110 @@ describe('steps on the way', () => {
     },
   );
 
+  const findPerson = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
+  const people = { type: 'array', items: text, description: 'person_id of each' };
+  const invite = makeTool('invite', {
+    risk: 'high',
+    inputSchema: { type: 'object', required: ['guest_ids'], properties: { guest_ids: people, day: DAY } },
+  });
+
+  it('are one for each thing of a list', async () => {
+    const message = 'Invite Ann, Bob and Eve';
+    const { steps } = await decide([findPerson, invite], message, {
+      tool: single(message, 'invite'),
+      asks: { '1}': 0.9, '2}': 0.1 },
+      arguments: { invite: '"guest_ids": ["Ann", "Bob", "Eve"]}' },
+      sorts: () => sorted(['Ann', 'Bob', 'Eve']),
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'Ann' },
+      { name: 'Bob' },
+      { name: 'Eve' },
+      { guest_ids: ['${s1.person_id}', '${s2.person_id}', '${s3.person_id}'] },
+    ]);
+  });
+
+  it('are one for each thing of a list, also where no result says what it has', async () => {
+    const message = 'Invite Ann and Bob';
+    const find = makeTool('find_person', { inputSchema: needing('name') });
+    const { steps } = await decide([find, invite], message, {
+      tool: single(message, 'invite'),
+      arguments: {
+        invite: { '"guest_ids": ["Ann", "Bob"]}': 0.5, '"guest_ids": ["${s1.id}", "${s2.id}"]}': 0.5 },
+      },
+    });
+    expect(steps.at(-1)).toMatchObject({
+      arguments: { guest_ids: ['${s1.id}', '${s2.id}'] },
+      from: { guest_ids: 'step' },
+      dependsOn: ['s1', 's2'],
+    });
+  });
+
+  const findTeam = makeTool('find_team', {
+    inputSchema: { type: 'object', required: ['query'], properties: { query: text, open: { type: 'boolean' } } },
+    outputSchema: returning('team_id'),
+  });
+  const move = makeTool('move_person', { risk: 'high', inputSchema: needing('person_id', 'team_id') });
+
+  it.each([
+    ['', '"query": "Platform", "open": null}'],
+    [', which the model would leave out', '"query": null, "open": null}'],
+    [', on which the model would go on', '"query": "Platform Nine", "open": null}'],
+  ])('look up the words that the call means, and no others%s', async (_, query) => {
+    const message = 'Move Ann to Platform';
+    const { result, steps } = await decide([findPerson, findTeam, move], message, {
+      tool: single(message, 'move_person'),
+      arguments: { move_person: '"person_id": "Ann", "team_id": "Platform"}', find_team: query },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'Ann' },
+      { query: 'Platform' },
+      { person_id: '${s1.person_id}', team_id: '${s2.team_id}' },
+    ]);
+    expect(result.trace).toContainEqual(
+      expect.objectContaining({ note: 'what each argument looks up', person_id: ['Ann'], team_id: ['Platform'] }),
+    );
+  });
+
+  it('are one for two fields of one result', async () => {
+    const message = 'Send the blue parcel back';
+    const find = makeTool('find_parcel', {
+      inputSchema: needing('name'),
+      outputSchema: { type: 'object', properties: { parcel_id: text, parcel_ref: text } },
+    });
+    const { steps } = await decide(
+      [find, makeTool('return_parcel', { inputSchema: needing('parcel_id', 'parcel_ref') })],
+      message,
+      {
+        tool: single(message, 'return_parcel'),
+        arguments: { find_parcel: '"name": "blue"}', return_parcel: '"parcel_id": "blue"}' },
+      },
+    );
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'blue' },
+      { parcel_id: '${s1.parcel_id}', parcel_ref: '${s1.parcel_ref}' },
+    ]);
+  });
+
+  it('serve each call of a tool with several codes', async () => {
+    const message = 'Assign tickets T-12 and T-13 to Ann';
+    const { steps } = await decide(
+      [findPerson, makeTool('assign', { risk: 'medium', inputSchema: needing('ticket_id', 'person_id') })],
+      message,
+      {
+        tool: single(message, 'assign'),
+        asks: { '1}': 0.9, '2}': 0.1 },
+        arguments: { find_person: '"name": "Ann"}', assign: '"ticket_id": "T-12", "person_id": "${s1.person_id}"}' },
+        sorts: (call) => (call === 'assign(ticket_id)' ? sorted(['T-12', 'T-13']) : sorted(['Ann'])),
+      },
+    );
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'Ann' },
+      { ticket_id: 'T-12', person_id: '${s1.person_id}' },
+      { ticket_id: 'T-13', person_id: '${s1.person_id}' },
+    ]);
+  });
+
   it('are found by the model where neither the request nor the graph has a value', async () => {
     const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist_name') });
     const book = makeTool('book_haircut', { inputSchema: needing('stylist_name') });
