@@ -106,7 +106,7 @@ function decide(step: Step, choice: { lookups?: Lookups; ask?: string } = {}): P
 async function finish(chosen: Decided, step: Step): Promise<string> {
   const { tool, about, adding } = step;
   const { chain, serves } = about;
-  const { progress, known } = adding;
+  const { progress } = adding;
   const { drafts } = progress;
   const asking = { ...adding, message: about.ask };
   const served = { ...chosen, arguments: await withServedItems(tool, chosen.arguments, asking) };
@@ -119,14 +119,27 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
     .slice(effect + 1)
     .find((draft) => isSame(draft, { tool, arguments: call.arguments, serves }, adding));
   if (equal) return equal.id;
-  if (adding.mayRepeat && !chain.repeated && Object.values(call.from).includes('request')) {
-    const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
-    const values = known.ownOf(known.saidFor(tool, about.ask), about.ask);
-    const found = await findRepeated({ tool, ...call, taken }, chain.earlier, { ...asking, values });
-    chain.repeated = found;
-    if (found) call = { ...call, arguments: { ...call.arguments, [found.argument]: found.value } };
-  }
+  const found = adding.mayRepeat && !chain.repeated ? await findAgain(call, step) : undefined;
+  if (found) call = { ...call, arguments: { ...call.arguments, [found.argument]: found.value } };
   const id = `s${drafts.length + 1}`;
   drafts.push({ id, tool, ...call, purpose: about.ask, serves });
   return id;
+}
+
+/**
+ * Looks whether the request wants the call once more: the first step of the chain with words of the request, and behind it those
+ * with a code ("tickets T-12 and T-13").
+ */
+async function findAgain(call: Decided, { tool, about, adding, said }: Step): Promise<Repeated | undefined> {
+  const { chain } = about;
+  const { known } = adding;
+  const isLookedAt = (name: string) => call.from[name] === 'request' && (!chain.isLookedAt || said.handles.has(name));
+  const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
+  if (Object.keys(from).length === 0) return undefined;
+  chain.isLookedAt = true;
+  const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
+  const asking = { ...adding, message: about.ask, values: known.ownOf(known.saidFor(tool, about.ask), about.ask) };
+  const found = await findRepeated({ tool, ...call, from, taken }, chain.earlier, asking);
+  chain.repeated = found && { ...found, call };
+  return chain.repeated;
 }

@@ -151,7 +151,8 @@ export async function writeSettled(place: Place, known: Candidate, writing: Choi
   const { value: settled, from } = known;
   const values = [settled].flat();
   if (!values.some(isOpenReference)) {
-    writing.writer.force(JSON.stringify(settled));
+    const texts = values.map((one) => JSON.stringify(one)).join(NEXT.text);
+    writing.writer.force(Array.isArray(settled) ? `[${texts}]` : texts);
     for (const words of from === 'step' ? values.map((one) => beginningOf(String(one))) : [wordsOf(known)])
       writing.taken.set(words, undefined);
     return { value: settled, from, probability: 1 };

@@ -1,49 +1,93 @@
 /** Finds out what each argument of a call means that other tools look up: "Bern" and "Basel" of a journey. */
 import type { Choice } from '../../model/choices.js';
-import { choose } from './given.js';
+import { NULL } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
 import { choiceOf, spansOf } from './options.js';
 import type { Open } from './read.js';
 
+interface Place {
+  readonly name: string;
+  readonly isList: boolean;
+}
+
+interface Said {
+  readonly texts: readonly string[];
+  readonly gone: readonly string[];
+}
+
+type Roles = ReadonlyMap<string, readonly string[]>;
+type Words = Choice & { readonly words: string };
+
 const END: Choice = { text: ']', ends: 'close' };
 const MAX_ITEMS = 24;
+/**
+ * So many beginnings are compared: for the first argument, the model likes the first name of the request, whatever it needs. The
+ * likelihood of the whole tells: with "Nordfreight" as the shipment, nothing is left for the carrier.
+ */
+const BEGINNINGS = 3;
 
 /**
  * The words of the request that each argument means; of a list, those of each item. The call that needs them all says who is who,
  * and a lookup of one of them does not: for `to_account_id` alone the model names either account.
  *
+ * @param said.gone words that other arguments of the call take, such as its day
  * @param open reads the call of which they are arguments
  * @example // of "Trains from Bern to Basel": origin_id -> ["Bern"], destination_id -> ["Basel"]
  */
-export async function readRoles(
-  places: readonly { readonly name: string; readonly isList: boolean }[],
-  texts: readonly string[],
-  open: Open,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function readRoles(places: readonly Place[], said: Said, open: Open): Promise<Roles> {
   const writer = createJsonWriter(open);
-  const roles = new Map<string, readonly string[]>();
-  let separator = '';
-  for (const { name, isList } of places) {
-    writer.force(`${separator}${JSON.stringify(name)}: ${isList ? '[' : ''}`);
-    separator = ', ';
-    const found: string[] = [];
-    const most = isList ? MAX_ITEMS : 1;
-    while (found.length < most && (found.length === 0 || (await goesOn(writer)))) {
-      const words = await readWords(spansOf(texts, [...roles.values(), found].flat()), writer);
-      if (words === undefined) break;
-      found.push(words);
-    }
-    if (isList) writer.force(']');
-    roles.set(name, found);
+  const start = writer.mark();
+  const [first] = places;
+  if (first) writer.force(beginningOf(first));
+  const beginnings = places.length > 1 ? await rankWords(wordsIn(said), writer, BEGINNINGS) : [undefined];
+  let best: { roles: Roles; likelihood: number } | undefined;
+  for (const beginning of beginnings) {
+    writer.back(start);
+    const found = await readAll(places, said, { writer, beginning });
+    if (!best || found.likelihood > best.likelihood) best = found;
   }
-  return roles;
+  return best?.roles ?? new Map();
 }
 
-async function readWords(spans: readonly string[], writer: JsonWriter): Promise<string | undefined> {
-  const choices = spans.map((words) => ({ ...choiceOf(words), words }));
-  const found = await choose(choices, { writer });
-  if (found) writer.force(JSON.stringify(found.chosen.words));
-  return found?.chosen.words;
+function beginningOf({ name, isList }: Place): string {
+  return `${JSON.stringify(name)}: ${isList ? '[' : ''}`;
+}
+
+/** @param reading.beginning the words of the first argument. Default: the likeliest */
+async function readAll(
+  places: readonly Place[],
+  said: Said,
+  { writer, beginning }: { writer: JsonWriter; beginning: Words | undefined },
+): Promise<{ roles: Roles; likelihood: number }> {
+  const roles = new Map<string, readonly string[]>();
+  let likelihood = 1;
+  let given = beginning;
+  for (const place of places) {
+    writer.force(`${roles.size > 0 ? NEXT.text : ''}${beginningOf(place)}`);
+    const found: string[] = [];
+    const most = place.isList ? MAX_ITEMS : 1;
+    while (found.length < most && (found.length === 0 || (await goesOn(writer)))) {
+      const all = wordsIn({ ...said, gone: [...said.gone, ...[...roles.values(), found].flat()] });
+      const [words] = given ? [given] : await rankWords(all, writer, 1);
+      given = undefined;
+      if (!words) break;
+      likelihood *= await writer.likelihoodOf(words, [...all, NULL]);
+      found.push(words.words);
+      writer.force(JSON.stringify(words.words));
+    }
+    if (place.isList) writer.force(END.text);
+    roles.set(place.name, found);
+  }
+  return { roles, likelihood };
+}
+
+function wordsIn({ texts, gone }: Said): Words[] {
+  return spansOf(texts, gone).map((words) => ({ ...choiceOf(words), words }));
+}
+
+async function rankWords(all: readonly Words[], writer: JsonWriter, count: number): Promise<Words[]> {
+  const ranked = await writer.rank(all, count);
+  return ranked.flatMap(({ name }) => all.find(({ text }) => text === name) ?? []);
 }
 
 async function goesOn(writer: JsonWriter): Promise<boolean> {

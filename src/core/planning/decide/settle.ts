@@ -1,12 +1,15 @@
 /** Gives arguments of a step the results of other steps, which it adds where they are not there yet. */
 import type { Provision } from '../../catalog/producers.js';
+import { objectOf } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
+import { formOf } from '../times.js';
 import { type Draft, referredIn } from './drafts.js';
 import { isNumberIdentifier } from './given.js';
 import { awaitedArguments, canProvide, chooseProvision, isListArgument, referenceTo, type Waiting } from './needs.js';
 import { findTool } from './read-names.js';
 import { readRoles } from './roles.js';
-import { openReference } from './sources.js';
+import { isNumber, openReference, plainSchema } from './sources.js';
 import { mayWait, readCall, type Step } from './step.js';
 import { describe } from './step-prompt.js';
 
@@ -51,12 +54,19 @@ function isAlike(one: Provision, other: Provision): boolean {
 async function rolesOf(places: readonly Provided[], step: Step): Promise<ReadonlyMap<string, readonly string[]>> {
   const first = ({ provision }: Provided) =>
     places.find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
+  const root = fittedSchemas(step.tool).input;
   const things = places.filter((place) => {
     const other = first(place);
     return !other || places.indexOf(other) > places.indexOf(place);
   });
   if (things.length === 0 || (things.length === 1 && !things[0]?.isList)) return new Map();
-  const read = await readCall(step, (open) => readRoles(things, step.own.texts, open));
+  const { texts, said } = step.own;
+  // A day or an amount is for an argument that takes it.
+  const schemas = Object.values(objectOf(root.properties)).map((schema) => plainSchema(schema, root));
+  const times = schemas.some((schema) => formOf(schema) !== undefined) ? said.times : [];
+  const numbers = schemas.some(isNumber) ? said.numbers : [];
+  const gone = [...times, ...numbers].map(({ text }) => text);
+  const read = await readCall(step, (open) => readRoles(things, { texts, gone }, open));
   step.adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(read));
   step.about.chain.roles.push(...[...read.values()].flat());
   return new Map(places.map((place) => [place.name, read.get(place.name) ?? read.get(first(place)?.name ?? '') ?? []]));

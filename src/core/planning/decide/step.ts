@@ -31,6 +31,8 @@ export interface Chain {
   readonly earlier: readonly Repeated[];
   /** The step of it that is to be called again with the next value, if there is one. */
   repeated?: Repeated | undefined;
+  /** Whether one was looked for in words of the request; behind that, only codes are looked at. */
+  isLookedAt?: boolean;
   /** The words that arguments of its steps look up, each by itself: no further call is for these. */
   readonly roles: string[];
 }

@@ -1136,6 +1136,51 @@ describe('steps on the way', () => {
     );
   });
 
+  it('look up what is likeliest for all of them together', async () => {
+    const message = 'Move the new colleague to Platform';
+    const { steps } = await decide([findTeam, findPerson, move], message, {
+      tool: single(message, 'move_person'),
+      arguments: {
+        // By itself, the first argument would be "Platform".
+        move_person: {
+          '"person_id": "Platform", "team_id": "colleague"}': 0.3,
+          '"person_id": "Platform", "team_id": null}': 0.3,
+          '"person_id": "new colleague", "team_id": "Platform"}': 0.4,
+        },
+        find_team: '"query": "Platform", "open": null}',
+      },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'new colleague' },
+      { query: 'Platform' },
+      { person_id: '${s1.person_id}', team_id: '${s2.team_id}' },
+    ]);
+  });
+
+  it('do not make words of the call a further call', async () => {
+    const message = 'Tell Ann and Bob: road closed, take the ferry';
+    const tell = makeTool('tell', {
+      risk: 'medium',
+      inputSchema: {
+        type: 'object',
+        required: ['person_ids', 'words'],
+        properties: { person_ids: people, words: text },
+      },
+    });
+    const { steps } = await decide([findPerson, tell], message, {
+      tool: single(message, 'tell'),
+      asks: { '1}': 0.9, '2}': 0.1 },
+      arguments: {
+        tell: {
+          '"person_ids": ["Ann", "Bob"], "words": "road closed, take the ferry"}': 0.5,
+          '"person_ids": ["${s1.person_id}", "${s2.person_id}"], "words": "road closed, take the ferry"}': 0.5,
+        },
+      },
+      sorts: (call) => sorted(call === 'tell(words)' ? ['road closed', 'take the ferry'] : ['Ann', 'Bob']),
+    });
+    expect(steps.map((step) => step.tool)).toEqual(['find_person', 'find_person', 'tell']);
+  });
+
   it('are one for two fields of one result', async () => {
     const message = 'Send the blue parcel back';
     const find = makeTool('find_parcel', {
