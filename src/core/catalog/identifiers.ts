@@ -14,6 +14,8 @@ export interface Argument {
   readonly key: string;
   /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
   readonly words: readonly string[];
+  /** The last stem of its name; "id" where only the description says that it is an identifier. */
+  readonly kind: string;
   readonly things: readonly string[];
   /** Stems of the names of all arguments in view: a number behind the name of another thing identifies that one. */
   readonly named: ReadonlySet<string>;

@@ -67,9 +67,9 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   const { tool: producer, words, fields, isSearch } = profile;
   const factor = factorOf(profile, argument, isNamed);
   if (factor === 0) return [];
-  const last = argument.words.at(-1);
+  const kinds = [argument.words.at(-1), argument.kind];
   // Most fields are about something else, which is quickly seen.
-  const alike = fields.filter(({ words: own, schema }) => schema.format !== undefined || own.at(-1) === last);
+  const alike = fields.filter(({ words: own, schema }) => schema.format !== undefined || kinds.includes(own.at(-1)));
   const scored = alike.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
   const declared = scored.filter(({ score }) => score > 0);
   const isDeclared = declared.length > 0;
@@ -97,9 +97,10 @@ function fieldScore({ words, owners, schema, path }: ResultField, argument: Argu
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
   const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
-  const [thing, kind] = [argument.things.at(-1), argument.words.at(-1)];
-  const isDescribed = thing !== undefined && kind !== undefined && !argument.words.includes(thing);
-  const byDescription = isDescribed ? ROLE * nameScore(words, { ...argument, words: [thing, kind] }, isAbout) : 0;
+  const thing = argument.things.at(-1);
+  const isDescribed = thing !== undefined && !argument.words.includes(thing);
+  const described = isDescribed ? { ...argument, words: [thing, argument.kind] } : undefined;
+  const byDescription = described ? ROLE * nameScore(words, described, isAbout) : 0;
   const score = Math.max(nameScore(words, argument, isAbout), byDescription, sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
   return score - 0.02 * path.length;
@@ -113,7 +114,7 @@ function nameScore(field: readonly string[], { words, things }: Argument, isAbou
   const [wanted, offered] = [words.slice(0, -shorter), field.slice(0, -shorter)];
   if (wanted.length + offered.length === 0) return !isBare || things.some(isAbout) ? 1 : 0.3;
   const isMeant = wanted.length > 0 ? wanted.every(isAbout) : offered.some((word) => things.includes(word));
-  const isRole = offered.length === 0 && shorter > 1;
+  const isRole = offered.length === 0 && (shorter > 1 || isAbout(wanted.at(-1) ?? ''));
   return isMeant ? 0.9 : isRole ? ROLE : isBare ? 0 : 0.5;
 }
 
@@ -134,7 +135,7 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   const taken = new Set(tools.flatMap(({ inputSchema }) => Object.keys(objectOf(inputSchema.properties))));
   const surroundings = {
     names: new Set(tools.map(({ name }) => name)),
-    nouns: new Set(tools.flatMap(({ name }) => stemsOf(name)).filter((word) => !common.has(word))),
+    nouns: countOf(tools.flatMap(({ name }) => [...new Set(stemsOf(name))]).filter((word) => !common.has(word))),
     returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
     named: new Set([...taken].flatMap(stemsOf).filter((word) => !SUFFIXES.has(word))),
   };
@@ -149,10 +150,20 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   });
 }
 
-type Surroundings = Record<'names' | 'nouns' | 'returned' | 'named', ReadonlySet<string>>;
+type Surroundings = Record<'names' | 'returned' | 'named', ReadonlySet<string>> & {
+  /** Number of tools with that stem in their names. */
+  readonly nouns: ReadonlyMap<string, number>;
+};
+
+function countOf(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
 
 function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings): Argument[] {
   const { properties, required } = tool.inputSchema;
+  const ofTool = stemsOf(tool.name);
   return Object.entries(objectOf(properties)).flatMap(([name, node]) => {
     if (!isObject(node)) return [];
     const schema = dereference(tool.inputSchema, node) ?? node;
@@ -162,21 +173,30 @@ function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings
     const isNamed = (said.match(NAME_IN_TEXT) ?? []).some((word) => word !== tool.name && names.has(word));
     const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
     const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
-    const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed);
-    // A bare `id` identifies what its description mentions, else what the tool's name does; `assignee_id` both.
-    const described = stemsOf(firstSentence(said)).filter((word) => nouns.has(word));
+    const described = stemsOf(firstSentence(said));
+    const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed || isIdentifierBy(described));
+    const kind = isIdentifier && !SUFFIXES.has(last) ? 'id' : last;
     const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
-    const around = [
-      ...described,
-      ...stemsOf(tool.name)
-        .reverse()
-        .filter((word) => nouns.has(word)),
-    ].slice(0, 3);
+    const isNoun = (word: string) => nouns.has(word);
+    // A bare `id` identifies what its description mentions, else what the tool's name does.
+    const around = [...described.filter(isNoun), ...ofTool.toReversed().filter(isNoun)].slice(0, 3);
+    // Of a name that no other tool has, such as `assignee_id`, the description says what it is.
+    const isRole = !own.some((word) => (nouns.get(word) ?? 0) > (ofTool.includes(word) ? 1 : 0));
+    const isThing = (word: string) => {
+      const identifier = `${word} ${kind}`;
+      return isNoun(word) && (returned.has(identifier) || ` ${described.join(' ')} `.includes(` ${identifier} `));
+    };
+    const role = isRole ? described.filter(isThing).slice(0, 1) : [];
     const isRequired = listOf(required).includes(name);
     const key = `${words.join(' ')} of ${(own.length > 0 ? own : around).join(' ')}`;
-    const things = own.length > 0 ? [...new Set([...own, ...described.slice(0, 1)])] : around;
-    return [{ tool, name, isRequired, schema, key, words, things, named, isIdentifier }];
+    const things = own.length > 0 ? [...new Set([...own, ...role])] : around;
+    return [{ tool, name, isRequired, schema, key, words, kind, things, named, isIdentifier }];
   });
+}
+
+/** "Ids of the drivers who take part", but not "ID or name of the channel". */
+function isIdentifierBy(description: readonly string[]): boolean {
+  return description.slice(0, 2).some((word) => IDENTIFIER.has(word)) && !description.includes('name');
 }
 
 /** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may be added, default all. */

@@ -99,6 +99,7 @@ describe('the field that provides an argument', () => {
     ['toParcelId', text],
     ['contents_id', { ...text, description: 'The parcel that holds the goods' }],
     ['content_ids', { ...listOf(text), description: 'parcel_id of each' }],
+    ['contents', { ...listOf(text), description: 'Ids of the parcels that are in it' }],
   ])('is that of the thing which plays a role: %s', (argument, schema) => {
     const swap = makeTool('swap', { inputSchema: { ...objectOf({ [argument]: schema }), required: [argument] } });
     const find = makeTool('find_parcel', { outputSchema: objectOf({ found: listOf(strings('parcel_id', 'name')) }) });
@@ -106,6 +107,13 @@ describe('the field that provides an argument', () => {
     expect(provisions(viewOf(swap, bills, find), 'swap', argument)).toEqual(['find_parcel found.0.parcel_id']);
     const [best] = producerGraph(viewOf(swap, find)).provisionsFor(swap, argument);
     expect(best?.score).toBeGreaterThan(0.45);
+  });
+
+  it('is the bare id of the thing which plays a role', () => {
+    const swap = makeTool('swap', { inputSchema: needing('first_parcel_id', 'second_parcel_id') });
+    const find = makeTool('find_parcel', { outputSchema: objectOf({ found: listOf(strings('id', 'name')) }) });
+    const bills = makeTool('find_bill', { outputSchema: strings('id', 'sum') });
+    expect(provisions(viewOf(swap, bills, find), 'swap', 'second_parcel_id')).toEqual(['find_parcel found.0.id']);
   });
 
   it.each<[string, Record<string, unknown>]>([
