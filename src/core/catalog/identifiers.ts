@@ -55,7 +55,7 @@ function tokensOf(message: string): Token[] {
     const listed = /\d/u.test(token)
       ? tokens.slice(-2).find((one) => beginningOf(one.token) === beginningOf(token))
       : undefined;
-    const names = [...stemsOf(before), ...(listed?.names ?? [])];
+    const names = [...new Set([...stemsOf(before), ...(listed?.names ?? [])])];
     tokens.push({ token, names, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) });
   }
   return tokens;

@@ -4,16 +4,15 @@ import { NULL } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
 import { choiceOf, spansOf } from './options.js';
 import type { Open } from './read.js';
+import type { SourceContext } from './sources.js';
 
 interface Place {
   readonly name: string;
   readonly isList: boolean;
 }
 
-interface Said {
-  readonly texts: readonly string[];
-  readonly gone: readonly string[];
-}
+/** @property gone words that other arguments of the call take, such as its day */
+type Said = Pick<SourceContext, 'texts' | 'earlier'> & { readonly gone: readonly string[] };
 
 type Roles = ReadonlyMap<string, readonly string[]>;
 type Words = Choice & { readonly words: string };
@@ -30,7 +29,6 @@ const BEGINNINGS = 3;
  * The words of the request that each argument means; of a list, those of each item. The call that needs them all says who is who,
  * and a lookup of one of them does not: for `to_account_id` alone the model names either account.
  *
- * @param said.gone words that other arguments of the call take, such as its day
  * @param open reads the call of which they are arguments
  * @example // of "Trains from Bern to Basel": origin_id -> ["Bern"], destination_id -> ["Basel"]
  */
@@ -81,8 +79,9 @@ async function readAll(
   return { roles, likelihood };
 }
 
-function wordsIn({ texts, gone }: Said): Words[] {
-  return spansOf(texts, gone).map((words) => ({ ...choiceOf(words), words }));
+function wordsIn({ texts, earlier, gone }: Said): Words[] {
+  const all = new Set([...spansOf(texts, gone), ...earlier]);
+  return [...all].map((words) => ({ ...choiceOf(words), words }));
 }
 
 async function rankWords(all: readonly Words[], writer: JsonWriter, count: number): Promise<Words[]> {

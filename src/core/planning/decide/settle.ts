@@ -60,13 +60,13 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
     return !other || places.indexOf(other) > places.indexOf(place);
   });
   if (things.length === 0 || (things.length === 1 && !things[0]?.isList)) return new Map();
-  const { texts, said } = step.own;
+  const { texts, earlier, said } = step.own;
   // A day or an amount is for an argument that takes it.
   const schemas = Object.values(objectOf(root.properties)).map((schema) => plainSchema(schema, root));
   const times = schemas.some((schema) => formOf(schema) !== undefined) ? said.times : [];
   const numbers = schemas.some(isNumber) ? said.numbers : [];
   const gone = [...times, ...numbers].map(({ text }) => text);
-  const read = await readCall(step, (open) => readRoles(things, { texts, gone }, open));
+  const read = await readCall(step, (open) => readRoles(things, { texts, earlier, gone }, open));
   step.adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(read));
   step.about.chain.roles.push(...[...read.values()].flat());
   return new Map(places.map((place) => [place.name, read.get(place.name) ?? read.get(first(place)?.name ?? '') ?? []]));

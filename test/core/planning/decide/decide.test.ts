@@ -1136,6 +1136,23 @@ describe('steps on the way', () => {
     );
   });
 
+  it('look up what earlier messages name', async () => {
+    const message = 'Move her to Platform';
+    const { steps } = await decide(
+      [findTeam, findPerson, move],
+      { message, history: [{ role: 'user', content: 'Who is Ann Hill?' }] },
+      {
+        asks: listOf([message]),
+        tool: single(message, 'move_person'),
+        arguments: {
+          move_person: '"person_id": "Ann Hill", "team_id": "Platform"}',
+          find_team: '"query": "Platform", "open": null}',
+        },
+      },
+    );
+    expect(steps.map((step) => step.arguments).slice(0, 2)).toEqual([{ name: 'Ann Hill' }, { query: 'Platform' }]);
+  });
+
   it('look up what is likeliest for all of them together', async () => {
     const message = 'Move the new colleague to Platform';
     const { steps } = await decide([findTeam, findPerson, move], message, {
