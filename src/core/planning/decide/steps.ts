@@ -65,9 +65,13 @@ async function addAsk(tool: Tool, { asks, ...about }: AboutAsk, adding: Adding):
   const { drafts } = adding.progress;
   const before = drafts.length;
   const calls = await addCalls(tool, { ...about, asks }, adding);
-  // What is not in words of the request may differ, too: then each ask is a call.
-  const areWords = drafts.slice(before).every(({ from }) => Object.values(from).every((one) => AS_SAID.has(one)));
-  if (calls > 1 || asks.length === 0 || areWords) return;
+  const added = drafts.slice(before);
+  // What is not in words of the request may differ, too: then each ask is a call, unless one call has a list of them.
+  const areWords = added.every(({ from }) => Object.values(from).every((one) => AS_SAID.has(one)));
+  const isListed = added.some((draft) =>
+    Object.values(draft.arguments).some((one) => Array.isArray(one) && one.length > 1),
+  );
+  if (calls > 1 || asks.length === 0 || areWords || isListed) return;
   drafts.length = before;
   for (const ask of asks) await addCalls(tool, { ...about, ask, asks: [] }, adding);
 }

@@ -205,6 +205,22 @@ describe('what is asked for', () => {
       expect(purposes).toEqual(count === 1 ? [message] : parts);
     });
 
+    it('is one call where that has a list of them', async () => {
+      const message = 'Pens and maps by tomorrow';
+      const parts = ['pens by tomorrow', 'maps by tomorrow'];
+      const order = toolOf('order', { products: { type: 'array', items: text }, by: DAY }, ['products']);
+      const { steps } = await decide([order, note], message, {
+        ...asked(...parts.map((part): [string, string] => [part, 'order'])),
+        asks: { '1}': 0.4, [listOf(parts)]: 0.6 },
+        sorts: () => sorted(['Pens', 'maps']),
+        arguments: {
+          order: (of) =>
+            `"products": ${of === message ? '["Pens", "maps"]' : JSON.stringify([of.split(' ')[0]])}, "by": "2026-11-24"}`,
+        },
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ products: ['Pens', 'maps'], by: '2026-11-24' }]);
+    });
+
     it('is one call where its values leave the others alone, however many asks the model wrote', async () => {
       const message = 'Price of K7 to 12, K8 stays at 14';
       const { steps } = await decide(
