@@ -139,7 +139,7 @@ async function findAgain(call: Decided, { tool, about, adding, said }: Step): Pr
   chain.isLookedAt = true;
   const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
   const asking = { ...adding, message: about.ask, values: known.ownOf(known.saidFor(tool, about.ask), about.ask) };
-  const found = await findRepeated({ tool, ...call, from, taken }, chain.earlier, asking);
+  const found = await findRepeated({ tool, ...call, from, taken, wholes: chain.roles }, chain.earlier, asking);
   chain.repeated = found && { ...found, call };
   return chain.repeated;
 }

@@ -21,6 +21,8 @@ interface Call {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly from: Readonly<Record<string, SourceName>>;
   readonly taken: TakenWords;
+  /** Words that are one thing, not a list. */
+  readonly wholes: readonly string[];
 }
 
 type Asking = Pick<Deciding, 'read' | 'context' | 'message'>;
@@ -58,7 +60,7 @@ export async function findRepeated(
   earlier: readonly Repeated[],
   asking: Asking & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
-  const { tool, arguments: values, from, taken } = call;
+  const { tool, arguments: values, from, taken, wholes } = call;
   const said = Object.keys(from).filter((name) => from[name] === 'request');
   const before = earlier.filter((one) => one.tool === tool);
   const root = fittedSchemas(tool).input;
@@ -72,7 +74,8 @@ export async function findRepeated(
     const gone = new Map(called.map((one) => [String(one), undefined]));
     const others = choicesFor(place, { root, context, taken: gone });
     const found = await sortValues(tool, argument, asking, async (writer) => {
-      const parts = before.length === 0 ? await findParts(value, writer) : undefined;
+      const isWhole = before.length > 0 || wholes.includes(String(value));
+      const parts = isWhole ? undefined : await findParts(value, writer);
       if (parts || others.length === 0) return parts;
       const next = await nextOf(called, others, writer);
       return next && !isTaken(next, taken) ? { value, next } : undefined;

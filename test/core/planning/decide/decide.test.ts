@@ -1190,6 +1190,17 @@ describe('steps on the way', () => {
     ]);
   });
 
+  it('do not take a name apart', async () => {
+    const message = 'Invite Ann Hill and Bob';
+    const { steps } = await decide([findPerson, invite], message, {
+      tool: single(message, 'invite'),
+      asks: { '1}': 0.9, '2}': 0.1 },
+      arguments: { invite: '"guest_ids": ["Ann Hill", "Bob"]}' },
+      sorts: () => sorted(['Ann', 'Hill', 'Bob']),
+    });
+    expect(steps.map((step) => step.tool)).toEqual(['find_person', 'find_person', 'invite']);
+  });
+
   it('do not make words of the call a further call', async () => {
     const message = 'Tell Ann and Bob: road closed, take the ferry';
     const tell = makeTool('tell', {
