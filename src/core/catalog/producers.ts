@@ -186,10 +186,10 @@ function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings
       const identifier = `${word} ${kind}`;
       return isNoun(word) && (returned.has(identifier) || ` ${described.join(' ')} `.includes(` ${identifier} `));
     };
-    const role = isRole ? described.filter(isThing).slice(0, 1) : [];
+    const role = isRole ? described.find(isThing) : undefined;
     const isRequired = listOf(required).includes(name);
     const key = `${words.join(' ')} of ${(own.length > 0 ? own : around).join(' ')}`;
-    const things = own.length > 0 ? [...new Set([...own, ...role])] : around;
+    const things = own.length > 0 ? [...new Set([...own, ...(role === undefined ? [] : [role])])] : around;
     return [{ tool, name, isRequired, schema, key, words, kind, things, named, isIdentifier }];
   });
 }

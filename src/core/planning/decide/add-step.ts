@@ -130,7 +130,7 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
  * Looks whether the request wants the call once more: the first step of the chain with words of the request, and behind it those
  * with a code ("tickets T-12 and T-13").
  */
-async function findAgain(call: Decided, { tool, about, adding, said }: Step): Promise<Repeated | undefined> {
+async function findAgain(call: Decided, { tool, about, adding, said, own }: Step): Promise<Repeated | undefined> {
   const { chain } = about;
   const { known } = adding;
   const isLookedAt = (name: string) => call.from[name] === 'request' && (!chain.isLookedAt || said.handles.has(name));
@@ -138,7 +138,8 @@ async function findAgain(call: Decided, { tool, about, adding, said }: Step): Pr
   if (Object.keys(from).length === 0) return undefined;
   chain.isLookedAt = true;
   const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
-  const asking = { ...adding, message: about.ask, values: known.ownOf(known.saidFor(tool, about.ask), about.ask) };
+  const values = about.role === undefined ? own : known.ownOf(known.saidFor(tool, about.ask), about.ask);
+  const asking = { ...adding, message: about.ask, values };
   const found = await findRepeated({ tool, ...call, from, taken, wholes: chain.roles }, chain.earlier, asking);
   chain.repeated = found && { ...found, call };
   return chain.repeated;

@@ -23,7 +23,7 @@ import {
   valueOdds,
   writesNull,
 } from './given.js';
-import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
+import { createJsonWriter, goesOn, type JsonWriter } from './json-writer.js';
 import { canTake, choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
@@ -207,7 +207,6 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, writing);
 }
 
-const END: Choice = { text: ']', ends: 'close' };
 const opens = (text: '[' | '{'): Choice => ({ text, ends: 'open' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
@@ -244,11 +243,7 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   const most = typeof maxItems === 'number' ? Math.min(MAX_ITEMS, maxItems) : MAX_ITEMS;
   writer.force('[');
   while (found.length < most) {
-    if (found.length > 0) {
-      const [next] = await writer.rank([NEXT, END]);
-      if (next?.name !== NEXT.text) break;
-      writer.force(NEXT.text);
-    }
+    if (found.length > 0 && !(await goesOn(writer))) break;
     const item = await writeValue(
       { name: place.name, schema: items, required: place.required },
       { ...writing, item: found.length, optional: found.length === 0 ? writing.optional : undefined },

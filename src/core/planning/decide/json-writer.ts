@@ -35,6 +35,7 @@ const MAX_STEPS = 80;
 
 /** Goes on to a further item of a list. */
 export const NEXT: Choice = { text: ', ', ends: 'itself' };
+const LIST_END: Choice = { text: ']', ends: 'close' };
 
 export type JsonWriter = ReturnType<typeof createJsonWriter>;
 
@@ -121,6 +122,14 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
 export function readEither(open: Open, one: string, other: string): Promise<number> {
   const choice: Choice = { text: one, ends: 'string' };
   return createJsonWriter(open).probabilityOf(choice, [choice, { text: other, ends: 'string' }]);
+}
+
+/** Whether the model would write a further item of the list; the comma is then written. */
+export async function goesOn(writer: JsonWriter): Promise<boolean> {
+  const [next] = await writer.rank([NEXT, LIST_END]);
+  if (next?.name !== NEXT.text) return false;
+  writer.force(NEXT.text);
+  return true;
 }
 
 function closingQuote(text: string): number | undefined {

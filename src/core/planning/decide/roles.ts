@@ -1,7 +1,7 @@
 /** Finds out what each argument of a call means that other tools look up: "Bern" and "Basel" of a journey. */
 import type { Choice } from '../../model/choices.js';
 import { NULL } from './given.js';
-import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
+import { createJsonWriter, goesOn, type JsonWriter, NEXT } from './json-writer.js';
 import { choiceOf, spansOf } from './options.js';
 import type { Open } from './read.js';
 import type { SourceContext } from './sources.js';
@@ -17,7 +17,6 @@ type Said = Pick<SourceContext, 'texts' | 'earlier'> & { readonly gone: readonly
 type Roles = ReadonlyMap<string, readonly string[]>;
 type Words = Choice & { readonly words: string };
 
-const END: Choice = { text: ']', ends: 'close' };
 const MAX_ITEMS = 24;
 /**
  * So many beginnings are compared: for the first argument, the model likes the first name of the request, whatever it needs. The
@@ -73,7 +72,7 @@ async function readAll(
       found.push(words.words);
       writer.force(JSON.stringify(words.words));
     }
-    if (place.isList) writer.force(END.text);
+    if (place.isList) writer.force(']');
     roles.set(place.name, found);
   }
   return { roles, likelihood };
@@ -87,11 +86,4 @@ function wordsIn({ texts, earlier, gone }: Said): Words[] {
 async function rankWords(all: readonly Words[], writer: JsonWriter, count: number): Promise<Words[]> {
   const ranked = await writer.rank(all, count);
   return ranked.flatMap(({ name }) => all.find(({ text }) => text === name) ?? []);
-}
-
-async function goesOn(writer: JsonWriter): Promise<boolean> {
-  const [next] = await writer.rank([NEXT, END]);
-  if (next?.name !== NEXT.text) return false;
-  writer.force(NEXT.text);
-  return true;
 }

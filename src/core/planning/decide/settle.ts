@@ -26,6 +26,7 @@ export async function settleRequired(step: Step): Promise<void> {
   });
   const roles = await rolesOf(places, step);
   for (const one of waiting) {
+    // Steps added for the arguments before it may have its result, too.
     const found = providedBy(one, step);
     if (!found) continue;
     const { provision, made } = found;
@@ -52,14 +53,13 @@ function isAlike(one: Provision, other: Provision): boolean {
 
 /** What each argument means, where there are several things to look up. Other fields of one result are of one thing. */
 async function rolesOf(places: readonly Provided[], step: Step): Promise<ReadonlyMap<string, readonly string[]>> {
-  const first = ({ provision }: Provided) =>
-    places.find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
-  const root = fittedSchemas(step.tool).input;
-  const things = places.filter((place) => {
-    const other = first(place);
-    return !other || places.indexOf(other) > places.indexOf(place);
-  });
+  const hostOf = ({ provision }: Provided, place: number) =>
+    places
+      .slice(0, place)
+      .find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
+  const things = places.filter((one, place) => !hostOf(one, place));
   if (things.length === 0 || (things.length === 1 && !things[0]?.isList)) return new Map();
+  const root = fittedSchemas(step.tool).input;
   const { texts, earlier, said } = step.own;
   // A day or an amount is for an argument that takes it.
   const schemas = Object.values(objectOf(root.properties)).map((schema) => plainSchema(schema, root));
@@ -69,7 +69,7 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
   const read = await readCall(step, (open) => readRoles(things, { texts, earlier, gone }, open));
   step.adding.trace.add('planning', 'what each argument looks up', Object.fromEntries(read));
   step.about.chain.roles.push(...[...read.values()].flat());
-  return new Map(places.map((place) => [place.name, read.get(place.name) ?? read.get(first(place)?.name ?? '') ?? []]));
+  return new Map(places.map((one, place) => [one.name, read.get(hostOf(one, place)?.name ?? one.name) ?? []]));
 }
 
 /** The provision for an argument, and the step that already has its result; undefined if the model is to choose among several. */
