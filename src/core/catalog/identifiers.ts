@@ -19,6 +19,8 @@ export interface Argument {
   readonly things: readonly string[];
   /** Stems of the names of all arguments in view: a number behind the name of another thing identifies that one. */
   readonly named: ReadonlySet<string>;
+  /** Those of identifiers alone: of the others, `to` and `on` name no thing. */
+  readonly identified: ReadonlySet<string>;
   /** People seldom know the value: its name says so, or its description names the tool that returns it. */
   readonly isIdentifier: boolean;
 }
@@ -30,18 +32,42 @@ export interface Asked {
 }
 
 const PLACES = new Set(stemsOf('path file filename'));
+const WEB = new Set(['uri', 'url']);
 
 /** Whether the request has an entity of this name or a word of its form. An empty request may mean any file or folder. */
-export function isGiven(argument: Argument, { message, entities = {} }: Asked): boolean {
-  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
-  if (Object.entries(entities).some(isHeld)) return true;
+export function isGiven(argument: Argument, { message, entities }: Asked): boolean {
+  if (isHeld(argument, { entities })) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
   return tokensOf(message).some((token) => isValue(token, argument));
+}
+
+function isHeld({ words }: Argument, { entities = {} }: Pick<Asked, 'entities'>): boolean {
+  return Object.entries(entities).some(([name, value]) => (value ?? '') !== '' && sameJson(stemsOf(name), words));
 }
 
 /** The words of the request that are identifiers for the argument by their form alone, such as `rec4Hs9Lm2` or `INV-120`. */
 export function codesIn(message: string, { schema }: Argument): string[] {
   return tokensOf(message).flatMap((token) => (isCode(token, schema) ? [token.token] : []));
+}
+
+/**
+ * Codes that may be the identifier: behind a capitalised word they are a part of a name (`Sony WH-1000XM4`) or all of it
+ * (`Bestellung O-881`), behind the name of another argument its value or not ("on O-5"), and one of several identifiers may be
+ * another one.
+ *
+ * @param isOnly whether the tool takes no other identifier
+ * @returns none if one of them surely is it, or an entity or the word before it says so
+ */
+export function doubtfulCodesIn(asked: Asked, argument: Argument, isOnly: boolean): string[] {
+  const { words, named, identified, schema } = argument;
+  const kind = words.at(-1) ?? '';
+  const tokens = tokensOf(asked.message);
+  const isUnsure = (one: Token) => !isOnly || one.isBehindName || one.names.some((word) => named.has(word));
+  const isSure = (one: Token) => isValue(one, argument) && (isNamed(one, argument) || !isUnsure(one));
+  if (WEB.has(kind) || PLACES.has(kind) || isHeld(argument, asked) || tokens.some(isSure)) return [];
+  const isOther = (one: Token) => one.names.some((word) => identified.has(word));
+  const codes = tokens.filter((one) => isCode({ ...one, isBehindName: false }, schema) && !isOther(one));
+  return [...new Set(codes.map(({ token }) => token))];
 }
 
 function tokensOf(message: string): Token[] {
@@ -78,15 +104,21 @@ function beginningOf(token: string): string | undefined {
  * `movie 550` gives an identifier, since the word before names the thing; `R-64` gives one in any language, but behind the name
  * of another argument. In `Sony WH-1000XM4` the token is part of a name; in `May (inv-12)` it is not.
  */
-function isValue({ token, names, isBehindName }: Token, { words, things, named, schema }: Argument): boolean {
+function isValue(one: Token, argument: Argument): boolean {
+  const { token, names, isBehindName } = one;
+  const { words, named, schema } = argument;
   const kind = words.at(-1) ?? '';
-  if (kind === 'uri' || kind === 'url') return token.includes('://');
+  if (WEB.has(kind)) return token.includes('://');
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
   if (!/\d/u.test(token)) return false;
-  const isNamed = kind === 'number' || names.some((word) => words.includes(word) || things.includes(word));
-  const canName = NUMBER.test(token) || (WORD.test(token) && !isNumeric(schema));
-  if (isNamed && canName) return true;
+  if (isNamed(one, argument)) return true;
   return isCode({ token, isBehindName }, schema) && !names.some((word) => named.has(word));
+}
+
+/** Whether the word before it names the thing. */
+function isNamed({ token, names }: Token, { words, things, schema }: Argument): boolean {
+  const isThing = words.at(-1) === 'number' || names.some((word) => words.includes(word) || things.includes(word));
+  return isThing && (NUMBER.test(token) || (WORD.test(token) && !isNumeric(schema)));
 }
 
 const NUMBER = /^#?\d+$/u;

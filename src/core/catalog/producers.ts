@@ -5,7 +5,7 @@ import { isObject, listOf, objectOf } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
 import { firstSentence } from './summary.js';
-import type { Tool } from './tool.js';
+import type { JsonSchema, Tool } from './tool.js';
 
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
@@ -19,6 +19,8 @@ interface Profile {
   readonly tool: Tool;
   readonly words: readonly string[];
   readonly arguments: readonly Argument[];
+  /** Also those within its objects and lists. */
+  readonly identifiers: readonly Argument[];
   readonly fields: readonly ResultField[];
   readonly required: readonly Argument[];
   /** Suffixes of its name, two or more words long: a text that contains one refers to this tool. */
@@ -43,16 +45,19 @@ export const producerGraph = oncePer((view: View) => createProducerGraph(view.to
 function createProducerGraph(tools: readonly Tool[]) {
   const profiles = profilesOf(tools);
   const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
+  const identifiers = new Map(profiles.map((profile) => [profile.tool.name, profile.identifiers]));
   const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
   const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name) ?? [];
+  /** Its identifiers, also within its objects and lists. */
+  const identifiersOf = (tool: Tool): readonly Argument[] => identifiers.get(tool.name) ?? [];
   /** Best first, at most 32. One producer can appear several times, with different fields. */
   const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
-    const argument = argumentsOf(tool).find((one) => one.name === name);
+    const argument = [...argumentsOf(tool), ...identifiersOf(tool)].find((one) => one.name === name);
     const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
     known.set(argument, provisions);
     return provisions;
   };
-  return { argumentsOf, provisionsFor };
+  return { argumentsOf, identifiersOf, provisionsFor };
 }
 
 function findProvisions(argument: Argument, profiles: readonly Profile[]): Provision[] {
@@ -137,20 +142,27 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
     names: new Set(tools.map(({ name }) => name)),
     nouns: countOf(tools.flatMap(({ name }) => [...new Set(stemsOf(name))]).filter((word) => !common.has(word))),
     returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
-    named: new Set([...taken].flatMap(stemsOf).filter((word) => !SUFFIXES.has(word))),
+    named: thingsIn([...taken]),
+    identified: thingsIn([...taken].filter((name) => IDENTIFIER.has(stemsOf(name).at(-1) ?? ''))),
   };
   return tools.map((tool) => {
-    const own = argumentsOf(tool, surroundings);
+    const own = argumentsOf(tool, tool.inputSchema, surroundings);
+    const all = [...own, ...nestedOf(tool, tool.inputSchema, surroundings)];
+    const identifiers = all.filter(({ isIdentifier }) => isIdentifier);
     const words = stemsOf(tool.name);
     const required = own.filter(({ isRequired }) => isRequired);
     const isSearch = required.some((one) => !one.isIdentifier && one.schema.type === 'string');
     const ends = [0, 1, 2].map((start) => words.slice(start)).filter(({ length }) => length > 1);
     const phrases = ends.map((end) => ` ${end.join(' ')} `);
-    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], required, phrases, isSearch };
+    return { tool, words, arguments: own, identifiers, fields: fields.get(tool) ?? [], required, phrases, isSearch };
   });
 }
 
-type Surroundings = Record<'names' | 'returned' | 'named', ReadonlySet<string>> & {
+function thingsIn(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.flatMap(stemsOf).filter((word) => !SUFFIXES.has(word)));
+}
+
+type Surroundings = Record<'names' | 'returned' | 'named' | 'identified', ReadonlySet<string>> & {
   /** Number of tools with that stem in their names. */
   readonly nouns: ReadonlyMap<string, number>;
 };
@@ -161,8 +173,24 @@ function countOf(words: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings): Argument[] {
-  const { properties, required } = tool.inputSchema;
+const MAX_DEPTH = 3;
+
+/** The arguments within objects and lists of objects. */
+function nestedOf(tool: Tool, schema: JsonSchema, surroundings: Surroundings, depth = 1): Argument[] {
+  if (depth > MAX_DEPTH) return [];
+  return Object.values(objectOf(schema.properties)).flatMap((node) => {
+    const whole = dereference(tool.inputSchema, node) ?? {};
+    const inner = whole.type === 'array' ? (dereference(tool.inputSchema, whole.items) ?? {}) : whole;
+    if (!isObject(inner.properties)) return [];
+    return [...argumentsOf(tool, inner, surroundings), ...nestedOf(tool, inner, surroundings, depth + 1)];
+  });
+}
+
+function argumentsOf(
+  tool: Tool,
+  { properties, required }: JsonSchema,
+  { names, nouns, returned, named, identified }: Surroundings,
+): Argument[] {
   const ofTool = stemsOf(tool.name);
   return Object.entries(objectOf(properties)).flatMap(([name, node]) => {
     if (!isObject(node)) return [];
@@ -190,7 +218,7 @@ function argumentsOf(tool: Tool, { names, nouns, returned, named }: Surroundings
     const isRequired = listOf(required).includes(name);
     const key = `${words.join(' ')} of ${(own.length > 0 ? own : around).join(' ')}`;
     const things = own.length > 0 ? [...new Set([...own, ...(role === undefined ? [] : [role])])] : around;
-    return [{ tool, name, isRequired, schema, key, words, kind, things, named, isIdentifier }];
+    return [{ tool, name, isRequired, schema, key, words, kind, things, named, identified, isIdentifier }];
   });
 }
 

@@ -14,14 +14,14 @@ export interface TrieNode {
 
 /** Texts that can end a JSON string, and those that can follow a number or a word; only single tokens are used. */
 const ENDS = {
-  string: ['"', '",', '"]', '"]}', '"],', '"}', '"}}', '"},'],
-  plain: [',', '}', ']', '},', '}}', ']}', '],', ' }', ' ]', '\n'],
+  string: ['"', '",', '"]', '"]}', '"],', '"}', '"}}', '"},', '"}]', '"}],', '"}]}'],
+  plain: [',', '}', ']', '},', '}}', ']}', '],', '}]', '}],', '}]}', ' }', ' ]', '\n'],
 } as const;
 
 /** What a token may hold beside a bracket: a model writes `["` at once where a list of texts begins, and `"],` where it ends. */
 const BESIDE = {
   open: ['"', '{', '{"', '[', '["'],
-  close: [',', '}', '}}', '},', ']', ']}', '],'],
+  close: [',', '}', '}}', '},', ']', ']}', '],', '}]', '}],'],
 } as const;
 
 /**

@@ -32,9 +32,7 @@ export async function numbersIn(
   const finding = findInEach(pieces, (text) => {
     const folded = text.toLowerCase();
     const taken = times.flatMap((time) => occurrencesOf(time, folded));
-    const names = [...text.matchAll(ATOM)].flatMap(({ 0: atom, index }) =>
-      NAME_WITH_DIGITS.test(atom) ? [{ start: index, end: index + atom.length }] : [],
-    );
+    const names = atomsIn(text, NAME_WITH_DIGITS);
     // Of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion.
     const isFree = (start: number, length: number) => {
       const number = { start, end: start + length };
@@ -161,3 +159,9 @@ export async function loadRecognizers() {
 
 /** An address, a path, a code or a day is one word, whatever marks it holds. */
 export const ATOM = /[#/~+]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;
+
+export function atomsIn(text: string, pattern = /(?:)/u): Bound[] {
+  return [...text.matchAll(ATOM)].flatMap(({ 0: atom, index }) =>
+    pattern.test(atom) ? [{ start: index, end: index + atom.length }] : [],
+  );
+}

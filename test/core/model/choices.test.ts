@@ -155,7 +155,7 @@ describe('a bracket', () => {
 
   /** A vocabulary whose tokens hold as much of a text as they can. */
   function brackets(weights: Readonly<Record<string, number>>): TokenReader {
-    const vocabulary = ['null', '["', '[{"', '[]', '"],', '"]', '",', '['];
+    const vocabulary = ['null', '["', '[{"', '[]', '"],', '"]', '",', '}],', '['];
     const next = (text: string) => vocabulary.find((one) => text.startsWith(one)) ?? text.slice(0, 1);
     const tokenize = (text: string): Token[] => {
       const token = next(text);
@@ -178,6 +178,13 @@ describe('a bracket', () => {
     const texts = choices.map((one) => ({ ...one, text: pending + one.text }));
     const trie = createChoiceTrie(texts, reader);
     expect(await probabilityOf(pending + choice.text, trie, { reader, start: [] })).toBeCloseTo(expected, 5);
+  });
+
+  it('ends a number with the object and the list that hold it', async () => {
+    const reader = brackets({ 1: 0.5, null: 0.4, '}],': 0.9 });
+    const choice: Choice = { text: '1', ends: 'plain' };
+    const trie = createChoiceTrie([choice, NULL, { text: '12', ends: 'plain' }], reader);
+    expect(await likelihoodOf('1', trie, { reader, start: [] })).toBeCloseTo(0.45, 5);
   });
 
   it('is not open where the list is empty', async () => {

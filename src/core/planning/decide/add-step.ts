@@ -4,8 +4,8 @@ import type { Tool } from '../../catalog/tool.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { type Draft, isSame, referredIn } from './drafts.js';
 import { lookupsOf, namedArgument } from './needs.js';
-import { findRepeated, type Repeated, withServedItems, withShared } from './served-values.js';
-import { settleLookup, settleMissing, settleRequired } from './settle.js';
+import { findRepeated, mayRepeat, type Repeated, withServedItems, withShared } from './served-values.js';
+import { lookUpNested, settleLookup, settleMissing, settleRequired } from './settle.js';
 import { type About, type Adding, mayWait, promptFor, type Step } from './step.js';
 import { impliedPrompt } from './step-prompt.js';
 
@@ -28,9 +28,9 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   const step: Step = { tool, about, adding, ask, said, own, settled: new Map(), addProducer };
   const named = role === undefined ? undefined : namedArgument(tool, role, adding);
   if (named?.isOnly) step.settled.set(named.name, named);
-  await settleRequired(step);
   const next = nextCall(step);
-  if (next) step.settled.set(next.argument, next.next);
+  if (next && !about.hasOwnAsk) step.settled.set(next.argument, next.next);
+  await settleRequired(step);
   const lookups = mayWait(step)
     ? lookupsOf(tool, { handles: said.handles, consumers: about.consumers }, adding)
     : NO_LOOKUPS;
@@ -40,13 +40,26 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
     step.settled.set(named.name, named);
     decided = await decide(step, { lookups });
   }
+  if (next && about.hasOwnAsk && !isFurther(decided, next, about.chain.earlier)) {
+    step.settled.set(next.argument, next.next);
+    decided = await decide(step, { lookups });
+  }
   for (const argument of decided.awaited) await settleLookup(argument, lookups.get(argument) ?? [], step);
   if (decided.missing.length > 0 && role === undefined && ask !== message)
     decided = await decideWithOthers(decided, step);
   const readers = adding.tools.filter(({ risk }) => !isAbove(risk, tool.risk));
   const guessed = about.mayGuess && (await settleMissing(decided.missing, readers, step));
   if (decided.awaited.length > 0 || guessed) decided = await decide(step);
-  return finish(decided, step);
+  return finish(await lookUpNested(decided, step), step);
+}
+
+/** Whether the call has a value of its own ask that no earlier call has. */
+function isFurther(
+  { arguments: values, from }: Decided,
+  { argument }: Repeated,
+  earlier: readonly Repeated[],
+): boolean {
+  return from[argument] === 'request' && !earlier.some(({ value }) => value === values[argument]);
 }
 
 /** What this call of the tool has in place of the one before it. */
@@ -119,7 +132,7 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
     .slice(effect + 1)
     .find((draft) => isSame(draft, { tool, arguments: call.arguments, serves }, adding));
   if (equal) return equal.id;
-  const found = adding.mayRepeat && !chain.repeated ? await findAgain(call, step) : undefined;
+  const found = mayRepeat(adding.one) && !chain.repeated ? await findAgain(call, step) : undefined;
   if (found) call = { ...call, arguments: { ...call.arguments, [found.argument]: found.value } };
   const id = `s${drafts.length + 1}`;
   drafts.push({ id, tool, ...call, purpose: about.ask, serves });

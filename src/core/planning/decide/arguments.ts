@@ -24,7 +24,7 @@ import {
   writesNull,
 } from './given.js';
 import { createJsonWriter, goesOn, type JsonWriter } from './json-writer.js';
-import { canTake, choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
+import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
@@ -52,13 +52,14 @@ interface Writing extends ChoiceWriting {
   /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
+  /** Whether another step waits for the result. */
+  readonly isLookup: boolean;
   readonly optionals: OptionalValue[];
   /** Optional identifiers that another tool finds, and what the model would write for them. */
   readonly lookups: Names;
   readonly awaiting: Awaiting[];
-  /** Optional arguments that the request does not give; `released`: the words that this reading took for them. */
+  /** Optional arguments that the request does not give. */
   readonly notGiven: Set<string>;
-  readonly released: string[];
 }
 
 const MAX_ITEMS = 50;
@@ -93,11 +94,11 @@ export async function decideArguments(
   for (;;) {
     const optionals: OptionalValue[] = [];
     const taken = new Map(question.taken);
-    const released: string[] = [];
     const awaiting: Awaiting[] = [];
     const examples: Example[] = [];
-    const known = { root, description, context, settled, depth: 0, taken, notGiven, refused, lookups };
-    const writing = { ...known, optionals, released, awaiting, examples };
+    const isLookup = readImplied !== undefined;
+    const known = { root, description, context, settled, depth: 0, taken, notGiven, refused, lookups, isLookup };
+    const writing = { ...known, optionals, awaiting, examples };
     const before = refused.size;
     const { value, ...rest } = await read((open) =>
       writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
@@ -120,10 +121,7 @@ export async function decideArguments(
       if (refused.has(name)) leaveOut();
       else refused.set(name, String(text));
     }
-    // Words of a removed argument may belong to another one: "two packs" is a quantity, not a price.
-    const others = Object.entries(Object(root.properties)).filter(([name]) => !(name in value || notGiven.has(name)));
-    const canMove = others.some(([name, schema]) => canTake({ name, schema, required: false }, released, writing));
-    if (!canMove && refused.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
+    if (refused.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
   }
 }
 
@@ -133,7 +131,7 @@ function inOrderOf({ properties }: JsonSchema, values: Readonly<Record<string, u
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, settled, optionals, taken, notGiven, released, depth, lookups, awaiting } = writing;
+  const { writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = listOf(schema.required);
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
@@ -144,27 +142,36 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   let probability = 1;
   let separator = '';
   // The next value of a repeated call comes first, since the others go with it.
-  const orderOf = (name: string) => ((settled.get(name)?.from ?? 'step') !== 'step' ? 0 : isNeeded(name) ? 1 : 2);
-  for (const name of names.toSorted((one, other) => orderOf(one) - orderOf(other))) {
+  const isFirst = (name: string) => (settled.get(name)?.from ?? 'step') !== 'step';
+  const needed = names.filter(isNeeded);
+  for (const name of needed.toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)))) await add(name);
+  let optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
+  while (optional.length > 0) {
+    const next = await likeliestOf(optional);
+    await add(next);
+    optional = optional.filter((name) => name !== next);
+  }
+  writer.force('}');
+  return { value, from, missing, probability };
+
+  async function add(name: string): Promise<void> {
     const place = { name, schema: properties[name], required: listed.includes(name) };
     const isEmpty = !isNeeded(name) && !isPossible(place, writing);
     const isLookup = isEmpty && depth === 0 && lookups.has(name);
-    if (!isLookup && (isEmpty || (depth === 0 && notGiven.has(name)))) continue;
+    if (isEmpty && !isLookup) return;
     writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     if (isLookup) {
       awaiting.push({ name, mark: writer.mark(), odds: await valueOdds(writer) });
       writer.force(NULL.text);
-      continue;
+      return;
     }
     const known = settled.get(name);
     const before = { taken: new Set(taken.keys()), optionals: optionals.length };
     const leaveOut = () => {
       for (const written of [value, from]) delete written[name];
       for (const words of took) taken.delete(words);
-      if (depth > 0) return;
-      released.push(...took);
-      notGiven.add(name);
+      if (depth === 0) notGiven.add(name);
     };
     const isOptional = !place.required && known === undefined;
     const optional = isOptional ? { name, decisions: [], unsaid: unsaidFor(place, writing), leaveOut } : undefined;
@@ -176,15 +183,22 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
       optionals.length = before.optionals;
       for (const words of took) taken.delete(words);
       if (place.required) missing.push(name);
-      continue;
+      return;
     }
     value[name] = found.value;
     from[name] = found.from;
     probability = Math.min(probability, found.probability);
-    if (optional) optionals.push({ ...optional, value: found.value });
+    if (optional) optionals.push({ ...optional, value: found.value, isComputed: found.from === 'computed' });
   }
-  writer.force('}');
-  return { value, from, missing, probability };
+
+  /** The name that the model would write next, so that it gets its words before others can take them. */
+  async function likeliestOf([first = '', ...others]: readonly string[]): Promise<string> {
+    const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
+    const open = [first, ...others].filter(isOpen);
+    const keys = open.map((name) => ({ text: `${separator}${JSON.stringify(name)}: `, ends: 'itself', name }) as const);
+    const [best] = keys.length > 1 ? await writer.rank(keys) : [];
+    return keys.find(({ text }) => text === best?.name)?.name ?? open[0] ?? first;
+  }
 }
 
 function unsaidFor(place: Place, { root }: Writing): Choice[] {

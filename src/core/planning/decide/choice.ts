@@ -3,7 +3,7 @@ import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
 import { type JsonWriter, MAX_TOKENS, NEXT, writeField, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choicesFor, type Option, referencesFor } from './options.js';
+import { type ChoiceContext, choicesFor, type Option, referencesFor, takesLength } from './options.js';
 import type { Open } from './read.js';
 import {
   beginningOf,
@@ -131,7 +131,9 @@ export async function write(
   if (isOpenReference(value)) taken.set(value, undefined);
   if (isOpenReference(value)) return writeField(place.name, { value, probability }, writer);
   writer.force(JSON.stringify(value));
-  // Computed values do not take the words: both ends of a window share them.
+  // Computed values do not take the words, since both ends of a window share them; but a length is one value.
+  const isLength = from === 'computed' && takesLength(place.name, plainSchema(place.schema, writing.root));
+  if (isLength) taken.set(wordsOf(chosen), place.name);
   if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability };

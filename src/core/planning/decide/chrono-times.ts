@@ -1,8 +1,8 @@
 /** Days and times in the languages that chrono reads, with what Unicode's locale data adds to it in any language. */
 import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
-import { durationsIn } from '../durations.js';
-import { findInEach } from '../numbers.js';
+import { durationsIn, type SaidDuration } from '../durations.js';
+import { findInEach, numbersIn } from '../numbers.js';
 import { inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
 import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
 
@@ -38,10 +38,23 @@ export async function timesByChrono(pieces: readonly string[], language: string,
       },
   );
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
-  const clocks = found.filter((one) => !one.tags().has('result/relativeDate')).map(({ text }) => text);
-  const timeless = durationsIn(pieces, language).filter(({ text }) => !clocks.some((clock) => clock.includes(text)));
+  const isRelative = (one: ParsedResult) => one.tags().has('result/relativeDate');
+  const clocks = found.filter((one) => !isRelative(one)).map(({ text }) => text);
+  const words = (await numbersIn(pieces, language, [])).filter(({ text }) => !/\d/u.test(text));
+  const timeless = durationsIn(pieces, language, words).filter(
+    ({ text }) => !clocks.some((clock) => clock.includes(text)),
+  );
+  const relative = found.filter((one) => isRelative(one) && !timeless.some(({ text }) => one.text.includes(text)));
+  const windows = relative.map((one) => ({ text: one.text, ...lengthBetween(one.start.date(), now) }));
   const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
-  return { times: whole, day: own && today, durations: timeless };
+  return { times: whole, day: own && today, durations: [...timeless, ...windows] };
+}
+
+/** The length of "the last 7 days", whatever forms its words have: in months if the day of the month is the same. */
+function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | 'months'> {
+  const months = Math.abs(12 * (one.getFullYear() - other.getFullYear()) + one.getMonth() - other.getMonth());
+  if (months > 0 && one.getDate() === other.getDate()) return { seconds: 0, months };
+  return { seconds: Math.round(Math.abs(one.getTime() - other.getTime()) / 1000), months: 0 };
 }
 
 /** Its exports with two letters are languages. */

@@ -1,8 +1,8 @@
-/** Numbers that a request gives in other words: the length of a time in the unit of an argument, a part of a day, a percentage. */
+/** Values that a request gives in other words: a length of time as the argument takes it, a part of a day, a percentage. */
 import type { JsonSchema } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import { languageOf } from '../../language.js';
-import { lengthIn, namesOf, rounded, UNITS, type Unit } from '../durations.js';
+import { lengthFormOf, lengthIn, namesOf, rounded, UNITS, type Unit } from '../durations.js';
 import type { Moment } from '../times.js';
 import type { Said } from './said.js';
 
@@ -40,9 +40,21 @@ function of(value: number, said: string): Computed {
   return { value: rounded(value), said };
 }
 
-/** Whether the argument takes a length of time. */
-export function takesLength(name: string, schema: JsonSchema): boolean {
+/** Whether the number is a length of time. */
+export function isLength(name: string, schema: JsonSchema): boolean {
   return takenUnits(name, schema).length > 0;
+}
+
+/** The lengths of time in the form that the schema of a text shows. @example '2h' of "two hours" for "e.g. 30m, 2h" */
+export function lengthTexts(
+  schema: JsonSchema,
+  { durations }: Pick<Said, 'durations'>,
+): { value: string; said: string }[] {
+  const write = lengthFormOf(schema);
+  return durations.flatMap((length) => {
+    const value = write?.(length);
+    return value === undefined ? [] : [{ value, said: length.text }];
+  });
 }
 
 function takenUnits(name: string, schema: JsonSchema): Unit[] {

@@ -32,7 +32,7 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const readUnasked = createReadUnasked(parts, read);
   const earlier = (request.history ?? []).map(({ content }) => content);
   const asked = await readAsks(message, { context, read, earlier });
-  const { asks, mayRepeat } = asked;
+  const { asks, one } = asked;
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const deciding = { tools, message, read, readUnasked, ...parts };
   const chosen = await chooseForAll(asked, deciding);
@@ -45,7 +45,7 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   });
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
   if (unserved.length === chosen.length) return { kind: 'unplannable', reason: renderPhrase('noTool', request) };
-  const { drafts, confidence } = await decideSteps(chosen, { ...deciding, mayRepeat });
+  const { drafts, confidence } = await decideSteps(chosen, { ...deciding, one });
   return toWritten(drafts, { unserved, confidence }, deciding);
 }
 
@@ -86,10 +86,9 @@ const MAX_ASK_TOKENS = 80;
  * From the probability `single` of "one thing" on, the message itself is the ask; the model's list decides on any higher
  * number. From `doubted` on, the list is in doubt. Of 119 development requests without things to be kept, 66 name several
  * things: 39 of these lie below 0.7 and 60 below 0.85, of the others 2 and 5. Of 29 with things to be kept, which ask for
- * one, 4 and 10 do; two calls of one tool are the mistake there. From `certain` on, no tool is called twice: 39 of 107 requests
- * for one call lie there, and none of 46 for several calls of a tool.
+ * one, 4 and 10 do; two calls of one tool are the mistake there.
  */
-const PROBABILITY = { doubted: 0.7, single: 0.85, certain: 0.98 };
+const PROBABILITY = { doubted: 0.7, single: 0.85 };
 
 interface Asks {
   readonly asks: readonly string[];
@@ -97,8 +96,6 @@ interface Asks {
   readonly one: number;
   /** Whether the model is sure of their number. */
   readonly isSure: boolean;
-  /** Whether the request may want a tool several times. */
-  readonly mayRepeat: boolean;
 }
 
 /**
@@ -115,10 +112,9 @@ function readAsks(
     const writer = createJsonWriter(open);
     const ranked = await writer.rank(COUNTS, COUNTS.length);
     const one = ranked.find(({ name }) => name === '1')?.probability ?? 0;
-    const mayRepeat = one < PROBABILITY.certain;
     // "And tomorrow?" is complete only with the earlier messages.
     const isSingle = one >= (earlier.length === 0 ? PROBABILITY.single : PROBABILITY.doubted);
-    if (isSingle && earlier.length === 0) return { asks: [message], one, isSure: true, mayRepeat };
+    if (isSingle && earlier.length === 0) return { asks: [message], one, isSure: true };
     const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     // The count is decided, so the list does not end behind the first one: of 226 development requests two more are right.
     const least = isSingle ? 1 : 2;
@@ -139,7 +135,6 @@ function readAsks(
       asks: isSplit ? separate : [message],
       one,
       isSure: !isSplit || isSingle || one < PROBABILITY.doubted,
-      mayRepeat,
     };
   });
 }

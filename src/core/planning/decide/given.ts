@@ -1,6 +1,5 @@
 /** Decides what the request gives: it leaves out arguments and items of which it says nothing, or that any request gets. */
 import type { Choice } from '../../model/choices.js';
-import type { SaidNumber } from '../numbers.js';
 import { oddsOf } from './check-fit.js';
 import { createJsonWriter, type JsonWriter, type Mark } from './json-writer.js';
 import { choiceOf } from './options.js';
@@ -16,11 +15,12 @@ export const QUOTE: Choice = { text: '"', ends: 'itself' };
  * arguments that the request gives and 5 of some 45 others. A boolean with a default can say the other value alone, which counts
  * against both `null` and the default: of 32 switches of unseen requests (`test/bench/switches`) 27 are right in place of 25.
  *
- * A lookup for another step needs `implied` times as much as under what the tool of that step says of itself: it is the call that
- * resolves an incident, so `status: "resolved"` finds none to resolve. In `test/bench/effects`, 22 of 25 lookups before an effect
- * have no wrong state, in place of 8 of 23. Before these were looked at, the factor was 1: 15 of 23.
+ * A lookup without a word finds anything, so its value needs to be no likelier than `null`. But it needs `implied` times as much as
+ * under what the tool that waits for it says of itself, which is the call that resolves an incident, so `status: "resolved"` finds
+ * none to resolve. In `test/bench/effects`, 22 of 25 lookups before an effect have no wrong state, in place of 8 of 23. Before
+ * these were looked at, the factor was 1: 15 of 23.
  */
-const GIVEN = { ratio: 2, unasked: 8, implied: 4 };
+const GIVEN = { ratio: 2, lookup: 1, unasked: 8, implied: 4 };
 /** Keeps ratios finite. */
 const LEAST = 1e-9;
 
@@ -42,6 +42,8 @@ export interface OptionalValue {
   readonly name: string;
   /** Undefined until it is written as a whole. */
   readonly value?: unknown;
+  /** Whether only words of the request give it, such as a day: no other request gets it. */
+  readonly isComputed?: boolean;
   /** The first has what says nothing among its choices. Of a list they end with its first item. */
   readonly decisions: Decision[];
   /** What says nothing in its place: first `null`, then the default of a boolean. */
@@ -84,12 +86,12 @@ export async function choose<T extends Choice>(
 /** Whether the model finds the value likelier than `null`, which else takes its place, so that its words are free again. */
 export async function isLikelyGiven(
   optional: OptionalValue,
-  { writer, open }: { writer: JsonWriter; open: Open },
+  { writer, open, isLookup }: { writer: JsonWriter; open: Open; isLookup: boolean },
 ): Promise<boolean> {
   const [first] = optional.decisions;
   optional.likelihoods ??= await readLikelihoods(optional, open);
   const { value, unsaid } = optional.likelihoods;
-  if (!first || ratioOf({ value, unsaid: unsaid.slice(0, 1) }) >= GIVEN.ratio) return true;
+  if (!first || ratioOf({ value, unsaid: unsaid.slice(0, 1) }) >= (isLookup ? GIVEN.lookup : GIVEN.ratio)) return true;
   writer.back(first.mark);
   writer.force(NULL.text);
   return false;
@@ -104,6 +106,7 @@ export async function findNotGiven(
   const found: OptionalValue[] = [];
   // From the last one back, each place is a prefix of what the model has already read.
   for (const optional of [...optionals].reverse()) {
+    if (by === 'unasked' && optional.isComputed) continue;
     const { likelihoods } = optional;
     const other = ratioOf(await readLikelihoods(optional, open));
     if (!likelihoods || ratioOf(likelihoods) < GIVEN[by] * other) found.push(optional);
@@ -188,21 +191,28 @@ function ratioOf({ value, unsaid }: Likelihoods): number {
 }
 
 /**
- * Up to this probability of `null`, a number of the request is the identifier. Of 27 requests in eight languages it reads 11 of
- * 12 numbers of things ("счёт 1440") as such, and 1 of 15 amounts, years and counts of people.
+ * Up to this probability of `null`, one of the values of the request is the identifier. Of 27 requests in eight languages it reads
+ * 11 of 12 numbers of things ("счёт 1440") as such, and 1 of 15 amounts, years and counts of people.
  */
-const NUMBER_UNSAID = 0.1;
+const VALUE_UNSAID = 0.1;
 
-/** Whether one of the numbers in digits is the identifier that the tool of the reading requires. */
-export async function isNumberIdentifier(
+/** What the request says that may be an identifier, or one of a list. @property words what else it may mean */
+export interface Doubtful {
+  readonly values: readonly (string | number)[];
+  readonly words: readonly string[];
+  readonly isList: boolean;
+}
+
+/** Whether one of the values is the identifier that the tool of the reading requires. */
+export async function isIdentifierAmong(
   name: string,
-  { open, numbers }: { open: Open; numbers: readonly SaidNumber[] },
+  { values, words, isList }: Doubtful,
+  open: Open,
 ): Promise<boolean> {
-  const inDigits = numbers.filter(({ text }) => /\p{Nd}/u.test(text));
-  const values = new Set(inDigits.map(({ value }) => String(value)));
-  if (values.size === 0) return false;
   const writer = createJsonWriter(open);
-  writer.force(`${JSON.stringify(name)}: `);
-  const choices = [...values].map((text): Choice => ({ text, ends: 'plain' }));
-  return (await writer.probabilityOf(NULL, [...choices, NULL])) <= NUMBER_UNSAID;
+  writer.force(`${JSON.stringify(name)}: ${isList ? '[' : ''}`);
+  const all = [...new Set([...values, ...words])].map(choiceOf);
+  if ((await writer.probabilityOf(NULL, [...all, NULL])) > VALUE_UNSAID) return false;
+  const [best] = await writer.rank(all);
+  return values.some((value) => choiceOf(value).text === best?.name);
 }

@@ -26,12 +26,11 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const said = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
-  return { numbers: said.numbers, saidFor, ownOf, partOf, promptFor, results, takenBy };
+  return { saidFor, ownOf, partOf, promptFor, results, takenBy };
 
   function saidFor(tool: Tool, ask: string): SaidFor {
-    const { argumentsOf } = producerGraph(view);
     const whole = saidIn(request, ask);
-    const handles = argumentsOf(tool).filter(({ isIdentifier }) => isIdentifier);
+    const handles = producerGraph(view).identifiersOf(tool).toReversed();
     const handleOf = (one: (typeof handles)[number]) => ({
       isGiven: isGiven(one, { ...request, message: whole }),
       codes: codesIn(whole, one),
@@ -42,6 +41,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
       texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, parts.message])],
       elsewhere: [],
       earlier,
+      // Of equal names the outer one counts.
       handles: new Map(handles.map((one) => [one.name, handleOf(one)])),
       timeZone: request.timeZone,
     };

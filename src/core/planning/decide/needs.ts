@@ -1,5 +1,5 @@
 /** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
-import { type Argument, isGiven, stemsOf } from '../../catalog/identifiers.js';
+import { type Argument, doubtfulCodesIn, isGiven, stemsOf } from '../../catalog/identifiers.js';
 import { type Provision, producerGraph } from '../../catalog/producers.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
@@ -9,6 +9,7 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
 import { renderPath } from '../references.js';
 import { formOf } from '../times.js';
+import type { Doubtful } from './given.js';
 import { spansOf } from './options.js';
 import {
   boundsOf,
@@ -34,42 +35,55 @@ export interface Waiting {
 /**
  * Required arguments that only another tool's result can provide, each with its provisions, best first.
  *
- * @param about.isNumberSaid whether a number of the request is the identifier with this name
+ * @param about.isAmong whether one of the values of the request is the identifier with this name
  */
 export async function awaitedArguments(
   tool: Tool,
   about: {
     ask: string;
     context: Omit<SourceContext, 'results'>;
-    isNumberSaid: (name: string) => Promise<boolean>;
+    settled: Pick<ReadonlyMap<string, Candidate>, 'has'>;
+    isAmong: (name: string, doubtful: Doubtful) => Promise<boolean>;
   },
   { view, request }: { view: View; request: Request },
 ): Promise<Waiting[]> {
-  const { ask, context, isNumberSaid } = about;
+  const { ask, context, settled, isAmong } = about;
   const graph = producerGraph(view);
   const root = fittedSchemas(tool).input;
-  const said = saidIn(request, ask);
-  const isSaid = (argument: Argument) => {
-    if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
-    const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
-    const schema = place.schema.type === 'array' ? plainSchema(place.schema.items, root) : place.schema;
-    return (
-      !isText(schema) ||
-      schema.format === undefined ||
-      candidatesFor({ ...place, schema }, { ...context, spans: spansOf(context.texts) }).length > 0
-    );
-  };
+  const asked = { ...request, message: saidIn(request, ask) };
   const waiting: Waiting[] = [];
   for (const argument of graph.argumentsOf(tool)) {
-    if (!argument.isRequired || isSaid(argument)) continue;
+    if (!argument.isRequired || settled.has(argument.name)) continue;
     const provisions = argument.isIdentifier
       ? graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE)
       : byFormat(formatOf(argument, root), tool, view.tools);
-    const mayBeNumber = argument.isIdentifier && isNumber(plainSchema(argument.schema, root));
-    if (provisions.length === 0 || (mayBeNumber && (await isNumberSaid(argument.name)))) continue;
-    waiting.push({ argument: argument.name, provisions });
+    if (provisions.length > 0 && !(await isSaid(argument))) waiting.push({ argument: argument.name, provisions });
   }
   return waiting;
+
+  async function isSaid(argument: Argument): Promise<boolean> {
+    const { name, isIdentifier } = argument;
+    const schema = plainSchema(argument.schema, root);
+    const isList = schema.type === 'array';
+    const item = isList ? plainSchema(schema.items, root) : schema;
+    if (!isIdentifier) return hasValue(name, item);
+    if (isNumber(item)) {
+      if (isGiven(argument, asked)) return true;
+      // A number may be a count.
+      const numbers = context.said.numbers.flatMap(({ text, value }) => (/\p{Nd}/u.test(text) ? [value] : []));
+      return numbers.length > 0 && isAmong(name, { values: numbers, words: [], isList });
+    }
+    const isOnly = graph.identifiersOf(tool).length === 1;
+    const codes = doubtfulCodesIn(asked, argument, isOnly);
+    if (codes.length > 0) return isAmong(name, { values: codes, words: spansOf(context.texts), isList });
+    return isGiven(argument, asked);
+  }
+
+  function hasValue(name: string, schema: JsonSchema): boolean {
+    if (!isText(schema) || schema.format === undefined) return true;
+    const place = { name, schema, required: true };
+    return candidatesFor(place, { ...context, spans: spansOf(context.texts) }).length > 0;
+  }
 }
 
 /** Tools whose results may provide a required identifier that the request lacks. */
@@ -86,27 +100,26 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
 }
 
 /**
- * The first of the likely tools that can provide the argument, else the best of the graph, of those that read if there are any:
- * nobody asked for an effect. A likely tool that first needs an identifier itself comes behind one of the graph that needs none.
- *
- * Of equal scores, the tool that selection puts first is the best. Of 75 references of fixtures and development requests with
- * several producers the graph alone has 57 right, with the order of their recorded selections 61, and none is lost.
+ * The best provisions for the argument, of distinct tools: the first of the likely tools that can provide it, else those of the graph
+ * with the highest score, in the order of selection; of those that read if there are any, since nobody asked for an effect. A likely
+ * tool that first needs an identifier itself comes behind one of the graph that needs none.
  */
-export function chooseProvision(
+export function bestProvisions(
   consumer: Tool,
   { provisions, likely }: { provisions: readonly Provision[]; likely: readonly Tool[] },
   { tools, ...parts }: { view: View; request: Request; tools: readonly Tool[] },
-): Provision | undefined {
+): Provision[] {
   const keyed = provisions.find(({ producer }) => isKeyed(producer, consumer, parts));
-  if (keyed) return keyed;
+  if (keyed) return [keyed];
   const readers = provisions.filter(({ producer }) => producer.risk === 'low');
   const preferred = readers.length > 0 ? readers : provisions;
   const equal = preferred.filter(({ score }) => score === preferred[0]?.score);
   const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
-  const best = tools.flatMap(firstOf(equal))[0] ?? equal[0];
+  const producers = new Set([...tools, ...equal.map(({ producer }) => producer)]);
+  const best = [...producers].flatMap(firstOf(equal));
   const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;
-  const found = likely.flatMap(firstOf(provisions));
-  return found.find((one) => isReady(one) || (best && !isReady(best))) ?? best;
+  const found = likely.flatMap(firstOf(provisions)).find((one) => isReady(one) || (best[0] && !isReady(best[0])));
+  return found ? [found] : best;
 }
 
 /** Whether the request gives the identifiers by which the tool finds its result, such as the number of an order for its id. */
@@ -115,6 +128,11 @@ function isKeyed(producer: Tool, consumer: Tool, { view, request }: { view: View
   const own = argumentsOf(consumer).map(({ name }) => name);
   const keys = argumentsOf(producer).filter(({ isRequired, isIdentifier }) => isRequired && isIdentifier);
   return keys.length > 0 && keys.every((key) => !own.includes(key.name) && isGiven(key, request));
+}
+
+/** Whether the provision is sure enough, and its tool only reads. */
+export function isLookup({ producer, score }: Provision): boolean {
+  return score >= MIN_SCORE && producer.risk === 'low';
 }
 
 /**
@@ -128,16 +146,15 @@ export function lookupsOf(
   { view, request }: { view: View; request: Request },
 ): Map<string, readonly Provision[]> {
   const graph = producerGraph(view);
-  const isLookup = ({ producer, score }: Provision) =>
-    score >= MIN_SCORE &&
-    producer.risk === 'low' &&
-    !consumers.includes(producer) &&
-    missingIdentifiers(producer, { view, request }).length === 0 &&
-    findsByWords(producer);
+  const isOpen = (provision: Provision) =>
+    isLookup(provision) &&
+    !consumers.includes(provision.producer) &&
+    missingIdentifiers(provision.producer, { view, request }).length === 0 &&
+    findsByWords(provision.producer);
   const optional = graph
     .argumentsOf(tool)
     .filter(({ name, isRequired }) => !isRequired && handles.get(name)?.isGiven === false);
-  const found = optional.map(({ name }) => [name, graph.provisionsFor(tool, name).filter(isLookup)] as const);
+  const found = optional.map(({ name }) => [name, graph.provisionsFor(tool, name).filter(isOpen)] as const);
   return new Map(found.filter(([, provisions]) => provisions.length > 0));
 
   function findsByWords(producer: Tool): boolean {
@@ -147,18 +164,30 @@ export function lookupsOf(
   }
 }
 
+/** Whether the tool takes nothing but one text, which it requires. */
+export function takesName(tool: Tool, { view }: { view: View }): boolean {
+  return producerGraph(view).argumentsOf(tool).length === 1 && textsOf(tool, view).length === 1;
+}
+
 /** The one text that a lookup requires, with the words of a thing as its value; undefined if it does not take these. */
 export function namedArgument(tool: Tool, words: string, { view }: { view: View }): NamedArgument | undefined {
   const root = fittedSchemas(tool).input;
-  const all = producerGraph(view).argumentsOf(tool);
-  const takesText = ({ isIdentifier, schema }: Argument) => !isIdentifier && isFreeText(plainSchema(schema, root));
-  const [only, other] = all.filter((one) => one.isRequired && takesText(one));
+  const [only, other] = textsOf(tool, view);
   if (!only || other || !boundsOf(plainSchema(only.schema, root))(words)) return undefined;
-  return { name: only.name, value: words, from: 'request', isOnly: all.length === 1 };
+  return { name: only.name, value: words, from: 'request', isOnly: takesName(tool, { view }) };
 }
 
 /** @property isOnly whether the lookup takes nothing else */
 type NamedArgument = Candidate & { readonly name: string; readonly isOnly: boolean };
+
+/** The texts that a tool requires and people know. */
+function textsOf(tool: Tool, view: View): Argument[] {
+  const root = fittedSchemas(tool).input;
+  const isKnown = ({ isIdentifier, schema }: Argument) => !isIdentifier && isFreeText(plainSchema(schema, root));
+  return producerGraph(view)
+    .argumentsOf(tool)
+    .filter((one) => one.isRequired && isKnown(one));
+}
 
 /** The text that counts as given: the message, the ask, which may add words of the history, and the history. */
 export function saidIn({ message, history = [] }: Request, ask: string): string {

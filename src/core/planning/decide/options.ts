@@ -5,17 +5,17 @@ import { type Field, fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
-import { ATOM, areOverlapping, type Bound, occurrencesOf } from '../numbers.js';
-import { formOf } from '../times.js';
-import { takesLength } from './computed-numbers.js';
+import { lengthFormOf } from '../durations.js';
+import { ATOM, areOverlapping, atomsIn, type Bound, occurrencesOf } from '../numbers.js';
+import { isLength } from './computed-numbers.js';
 import {
   type Candidate,
   candidatesFor,
+  hasForm,
   isList,
   isNumber,
   isOpenReference,
   isText,
-  type Place,
   type PlainPlace,
   plainSchema,
   type SourceContext,
@@ -78,14 +78,6 @@ export function takesField(tool: Tool, { handles, settled }: Settling): (field: 
   return ({ schema }) => open.some((wanted) => takes(wanted, schema));
 }
 
-/** Whether some of the words are a value for the place. */
-export function canTake(place: Place, words: readonly string[], context: ChoiceContext): boolean {
-  const schema = plainSchema(place.schema, context.root);
-  if (words.length === 0 || (isText(schema) && formOf(schema) === undefined)) return false;
-  const taking = choicesFor({ ...place, schema }, context).map(({ candidate }) => candidate);
-  return taking.some(({ said = '', value }) => words.includes(said) || words.includes(String(value)));
-}
-
 export function optionOf(candidate: Candidate): Option {
   return { ...choiceOf(candidate.value), candidate };
 }
@@ -101,12 +93,13 @@ export function choiceOf(value: unknown): Choice {
  * by its length goes to an argument that takes a length.
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
-  const lengths = new Set(
-    !isNumber(place.schema) && lengthArguments(root).length > 0 ? context.said.durations.map(({ text }) => text) : [],
-  );
+  const isElsewhere =
+    !isNumber(place.schema) && !takesLength(place.name, place.schema) && lengthArguments(root).length > 0;
+  const lengths = new Set(isElsewhere ? context.said.durations.map(({ text }) => text) : []);
   const isFresh = ({ said, value }: Candidate) =>
     said === undefined || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
-  const spans = spansOf(context.texts, [...taken.keys()]);
+  // An address may stand in a title, too: "Lunch with bo@acme.io".
+  const spans = spansOf(context.texts, hasForm(place.schema) ? [] : [...taken.keys()]);
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
   // An optional identifier needs a word of its form in the request.
   if (!place.required && context.handles.get(place.name)?.isGiven === false) return [];
@@ -120,8 +113,13 @@ export const lengthArguments = oncePer((root: JsonSchema): { name: string; schem
     name,
     schema: plainSchema(schema, root),
   }));
-  return all.filter(({ name, schema }) => isNumber(schema) && takesLength(name, schema));
+  return all.filter(({ name, schema }) => takesLength(name, schema));
 });
+
+/** Whether the value is a length of time. */
+export function takesLength(name: string, schema: JsonSchema): boolean {
+  return isNumber(schema) ? isLength(name, schema) : isText(schema) && lengthFormOf(schema) !== undefined;
+}
 
 /** Longer runs of words are not candidates. */
 const MAX_WORDS = 16;
@@ -242,7 +240,7 @@ export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p
 
 /** The words of a text, in order; a single character in scripts without spaces. */
 export function wordBounds(text: string): Bound[] {
-  const atoms = [...text.matchAll(ATOM)].map(({ 0: atom, index }) => ({ start: index, end: index + atom.length }));
+  const atoms = atomsIn(text);
   const rest = [...segmenter.segment(text)].flatMap(({ segment, index, isWordLike }): Bound[] => {
     if (!isWordLike || atoms.some(({ start, end }) => index < end && index + segment.length > start)) return [];
     // `#` is a part of a name, as within an atom.

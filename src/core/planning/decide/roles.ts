@@ -23,6 +23,8 @@ const MAX_ITEMS = 24;
  * likelihood of the whole tells: with "Nordfreight" as the shipment, nothing is left for the carrier.
  */
 const BEGINNINGS = 3;
+/** Above this probability of `null` nothing says what the only thing is. */
+const UNSAID = 0.5;
 
 /**
  * The words of the request that each argument means; of a list, those of each item. The call that needs them all says who is who,
@@ -36,6 +38,9 @@ export async function readRoles(places: readonly Place[], said: Said, open: Open
   const start = writer.mark();
   const [first] = places;
   if (first) writer.force(beginningOf(first));
+  // Nothing says what the only thing is.
+  const all = places.length === 1 ? wordsIn(said) : [];
+  if (all.length > 0 && (await writer.probabilityOf(NULL, [...all, NULL])) > UNSAID) return new Map();
   const beginnings = places.length > 1 ? await rankWords(wordsIn(said), writer, BEGINNINGS) : [undefined];
   let best: { roles: Roles; likelihood: number } | undefined;
   for (const beginning of beginnings) {

@@ -8,7 +8,17 @@ import { runInSlices } from '../../in-slices.js';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { durationsIn, type SaidDuration, SECONDS } from '../durations.js';
-import { ATOM, CULTURES, findInEach, loadRecognizers, numbersIn, type SaidNumber } from '../numbers.js';
+import {
+  areOverlapping,
+  atomsIn,
+  type Bound,
+  CULTURES,
+  findInEach,
+  loadRecognizers,
+  numbersIn,
+  occurrencesOf,
+  type SaidNumber,
+} from '../numbers.js';
 import {
   dayAfter,
   daysOf,
@@ -85,11 +95,20 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
     culture === undefined
       ? await timesByChrono(pieces, language, now)
       : await withRecognizers(pieces, { language, culture }, now);
-  const names = (text.toLowerCase().match(ATOM) ?? []).filter((atom) => NAME_WITH_DATE.test(atom));
-  const isInName = (said: string) => names.some((name) => name !== said && name.includes(said));
-  const found = withDay({ ...read, times: read.times.filter((time) => !isInName(time.text.toLowerCase())) });
-  const numbers = await numbersIn(pieces, language, [...found.times, ...found.durations]);
-  return { ...found, numbers };
+  const times = read.times.filter((time) => !isInName(time.text.toLowerCase(), text.toLowerCase()));
+  // "2 bis 3" may be hours or rooms.
+  const mayBeCount = ({ text, start }: SaidTime) => start.date === undefined && /(?<![:.\d])\d{1,2}$/u.test(text);
+  const timed = [...times.filter((time) => !mayBeCount(time)), ...read.durations];
+  return { ...withDay({ ...read, times }), numbers: await numbersIn(pieces, language, timed) };
+}
+
+/** "Two P" of "two P-100" is no time of day, and `DP-0721-02` holds no day. */
+function isInName(said: string, text: string): boolean {
+  const names = atomsIn(text, NAME_WITH_DATE);
+  const isCut = (one: Bound) =>
+    names.some((name) => areOverlapping(one, name) && (one.start > name.start || one.end < name.end));
+  const places = occurrencesOf(said, text);
+  return places.length > 0 && places.every(isCut);
 }
 
 /** After a line, a sentence, a clause, a word; beside a number only where nothing else is left: "December 1, 2024" is one day. */
@@ -275,5 +294,5 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
-/** `DP-0721-02` holds no day. `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */
+/** `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with their units. */
 const NAME_WITH_DATE = /^\p{L}.*\d/u;

@@ -1,12 +1,21 @@
 /** Gives arguments of a step the results of other steps, which it adds where they are not there yet. */
-import type { Provision } from '../../catalog/producers.js';
-import { objectOf } from '../../catalog/schema/json.js';
+import { type Provision, producerGraph } from '../../catalog/producers.js';
+import { isObject, objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import { formOf } from '../times.js';
 import { type Draft, referredIn } from './drafts.js';
-import { isNumberIdentifier } from './given.js';
-import { awaitedArguments, canProvide, chooseProvision, isListArgument, referenceTo, type Waiting } from './needs.js';
+import { type Doubtful, isIdentifierAmong } from './given.js';
+import {
+  awaitedArguments,
+  bestProvisions,
+  canProvide,
+  isListArgument,
+  isLookup,
+  referenceTo,
+  takesName,
+  type Waiting,
+} from './needs.js';
 import { findTool } from './read-names.js';
 import { readRoles } from './roles.js';
 import { isNumber, openReference, plainSchema } from './sources.js';
@@ -17,17 +26,19 @@ import { describe } from './step-prompt.js';
 export async function settleRequired(step: Step): Promise<void> {
   const { tool, adding, ask, said } = step;
   if (!mayWait(step)) return;
-  const isNumberSaid = (name: string) =>
-    readCall(step, (open) => isNumberIdentifier(name, { open, numbers: adding.known.numbers }));
-  const waiting = await awaitedArguments(tool, { ask, context: said, isNumberSaid }, adding);
-  const places = waiting.flatMap((one): Provided[] => {
-    const { provision } = providedBy(one, step) ?? {};
-    return provision ? [{ name: one.argument, isList: isListArgument(tool, one.argument), provision }] : [];
-  });
+  const isAmong = (name: string, doubtful: Doubtful) =>
+    readCall(step, (open) => isIdentifierAmong(name, doubtful, open));
+  const waiting = await awaitedArguments(tool, { ask, context: said, settled: step.settled, isAmong }, adding);
+  const places: Provided[] = [];
+  for (const one of waiting) {
+    const { provision } = (await providedBy(one, step)) ?? {};
+    if (provision) places.push({ name: one.argument, isList: isListArgument(tool, one.argument), provision });
+  }
   const roles = await rolesOf(places, step);
   for (const one of waiting) {
     // Steps added for the arguments before it may have its result, too.
-    const found = providedBy(one, step);
+    const known = places.find(({ name }) => name === one.argument)?.provision;
+    const found = await providedBy(one, step, known);
     if (!found) continue;
     const { provision, made } = found;
     const alike = places.flatMap((place) =>
@@ -58,7 +69,8 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
       .slice(0, place)
       .find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
   const things = places.filter((one, place) => !hostOf(one, place));
-  if (things.length === 0 || (things.length === 1 && !things[0]?.isList)) return new Map();
+  const [only, other] = things;
+  if (!only || (!other && !only.isList && !takesName(only.provision.producer, step.adding))) return new Map();
   const root = fittedSchemas(step.tool).input;
   const { texts, earlier, said } = step.own;
   // A day or an amount is for an argument that takes it.
@@ -72,33 +84,93 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
   return new Map(places.map((one, place) => [one.name, read.get(hostOf(one, place)?.name ?? one.name) ?? []]));
 }
 
-/** The provision for an argument, and the step that already has its result; undefined if the model is to choose among several. */
-function providedBy(
-  { provisions }: Waiting,
+/**
+ * The provision for an argument, and the step that already has its result; undefined if the model is to choose among several.
+ *
+ * @param known the provision where no step has it. Default: it is chosen
+ */
+async function providedBy(
+  { argument, provisions }: Waiting,
   step: Step,
-): { readonly provision: Provision; readonly made: Draft | undefined } | undefined {
-  const { tool, about, adding } = step;
+  known?: Provision,
+): Promise<{ readonly provision: Provision; readonly made: Draft | undefined } | undefined> {
   const isOf = (draft: Draft) => provisions.some(({ producer }) => isReusable(draft, producer, step));
-  const [made, other] = adding.progress.drafts.filter(isOf);
+  const [made, other] = step.adding.progress.drafts.filter(isOf);
   // Among several results the model chooses, as among all choices that fit.
   if (other) return undefined;
   const provision = made
     ? provisions.find(({ producer }) => producer === made.tool)
-    : chooseProvision(tool, { provisions, likely: about.likely }, adding);
+    : (known ?? (await chooseProvision(argument, provisions, step)));
   return provision && { provision, made };
+}
+
+/** Of tools that are equally good the model names one: a list by price finds no car by its model. */
+async function chooseProvision(
+  argument: string,
+  provisions: readonly Provision[],
+  { tool, about, adding, ask }: Step,
+): Promise<Provision | undefined> {
+  const best = bestProvisions(tool, { provisions, likely: about.likely }, adding);
+  if (best.length < 2) return best[0];
+  const tools = best.map(({ producer }) => producer);
+  const named = await findTool(`${describe(tool, argument)}: ${ask}`, { ...adding, tools });
+  return best.find(({ producer }) => producer === named) ?? best[0];
 }
 
 /** Without what it needs, a lookup is left out, and no question of it reaches the user. */
 export async function settleLookup(argument: string, provisions: readonly Provision[], step: Step): Promise<void> {
-  const { tool, about, adding, settled } = step;
+  const { adding, settled } = step;
   const { drafts } = adding.progress;
-  const provision = chooseProvision(tool, { provisions, likely: about.likely }, adding);
+  const provision = await chooseProvision(argument, provisions, step);
   if (!provision) return;
   const before = drafts.length;
   await settleBy(argument, provision, step);
   if (drafts.slice(before).every(({ missing }) => missing.length === 0)) return;
   drafts.length = before;
   settled.delete(argument);
+}
+
+/**
+ * Looks up what identifiers within objects and lists have in words: the chairs and the lamp of an order. The call is decided by
+ * then, so each of the words gets a lookup of its own and gives way to its result.
+ */
+export async function lookUpNested<T extends { arguments: Readonly<Record<string, unknown>> }>(
+  decided: T,
+  step: Step,
+): Promise<T> {
+  const { tool, adding, said } = step;
+  const graph = producerGraph(adding.view);
+  const outer = new Set(graph.argumentsOf(tool).map(({ name }) => name));
+  const waiting = mayWait(step) ? graph.identifiersOf(tool).filter(({ name }) => !outer.has(name)) : [];
+  const found = new Map<string, string>();
+  const inside = async (value: unknown): Promise<unknown> => {
+    if (Array.isArray(value)) return inOrder(value, inside);
+    if (!isObject(value)) return value;
+    const entries = await inOrder(Object.entries(value), async ([name, one]) => [name, await resolved(name, one)]);
+    return Object.fromEntries(entries);
+  };
+  const resolved = async (name: string, value: unknown): Promise<unknown> => {
+    const isNamed = waiting.some((one) => one.name === name) && typeof value === 'string' && !value.startsWith('${');
+    if (!isNamed || said.handles.get(name)?.codes.includes(value)) return inside(value);
+    const provisions = graph.provisionsFor(tool, name).filter(isLookup);
+    const provision = await chooseProvision(name, provisions, step);
+    if (!provision) return value;
+    const id = found.get(`${name} ${value}`) ?? (await step.addProducer(provision.producer, name, value));
+    found.set(`${name} ${value}`, id);
+    return referenceTo(id, provision, { tool, argument: name });
+  };
+  if (waiting.length === 0) return decided;
+  const entries = await inOrder(Object.entries(decided.arguments), async ([name, value]) => [
+    name,
+    await inside(value),
+  ]);
+  return { ...decided, arguments: Object.fromEntries(entries) };
+}
+
+async function inOrder<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await use(item));
+  return results;
 }
 
 /** @param result.roles the words that it means; of a list, those of each item. Default: the ask says it */

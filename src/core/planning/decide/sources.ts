@@ -8,7 +8,7 @@ import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pat
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import { formOf, momentsIn } from '../times.js';
-import { computedNumbers } from './computed-numbers.js';
+import { computedNumbers, lengthTexts } from './computed-numbers.js';
 import type { Said } from './said.js';
 
 export interface Candidate {
@@ -87,6 +87,8 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   // A bare number may be a year, but hardly where the schema names no day.
   const isDay = ({ text }: { text: string }) => formOf(schema) !== undefined || /\P{N}/u.test(text);
   const times = said.times.filter((time) => isDay(time) && (required || !time.isNow));
+  const lengths = lengthTexts(schema, said);
+  if (lengths.length > 0) return lengths.map((one) => ({ ...one, from: 'computed' }));
   return times.flatMap((time) =>
     momentsIn(formOf(schema), { ...said, times: [time] }, timeZone).map((value) => ({
       value,
@@ -185,6 +187,11 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   url: /^[a-z][a-z\d+.-]*:\S+$/iu,
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
+
+/** Whether the format of a text leaves few words of a request as its value: an address, not a title. */
+export function hasForm({ format }: JsonSchema): boolean {
+  return String(format) in FORMS;
+}
 
 export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

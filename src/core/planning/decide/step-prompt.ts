@@ -7,9 +7,10 @@ import { literal, oneLine } from '../../visible-text.js';
 import { NOTHING_SAID } from '../ground.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
-import { computedNumbers } from './computed-numbers.js';
+import { computedNumbers, lengthTexts } from './computed-numbers.js';
 import { lengthArguments } from './options.js';
 import type { Said } from './said.js';
+import { isNumber } from './sources.js';
 
 const MAX_DESCRIPTION = 200;
 const MAX_RESULT = 200;
@@ -85,7 +86,8 @@ function timesLine(ask: string, { said, input }: { said: Said; input: JsonSchema
  */
 function lengthsFor(input: JsonSchema, durations: Said['durations']): string[] {
   return lengthArguments(input).flatMap(({ name, schema }) => {
-    const lengths = computedNumbers(name, schema, { times: [], numbers: [], durations });
+    const said = { times: [], numbers: [], durations };
+    const lengths = isNumber(schema) ? computedNumbers(name, schema, said) : lengthTexts(schema, said);
     return lengths.map(({ value, said }) => `"${said}" is ${name} ${value}`);
   });
 }

@@ -18,6 +18,8 @@ export interface About {
   /** The tools that wait for the step, the one of the ask first. */
   readonly consumers: readonly Tool[];
   readonly chain: Chain;
+  /** Whether the model wrote the ask for this call alone; else the next value tells it from the call before. */
+  readonly hasOwnAsk?: boolean;
   /** Whether the model names a producer for an argument that nothing else provides. */
   readonly mayGuess: boolean;
   readonly serves?: Served;
@@ -37,11 +39,11 @@ export interface Chain {
   readonly roles: string[];
 }
 
-/** @property mayRepeat whether the request may want a tool several times, with other values */
+/** @property one probability that the request asks for one thing, between 0 and 1 */
 export interface Adding extends Deciding {
   readonly progress: Progress;
   readonly known: Known;
-  readonly mayRepeat: boolean;
+  readonly one: number;
 }
 
 type Said = ReturnType<Known['saidFor']>;

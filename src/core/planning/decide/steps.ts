@@ -16,20 +16,20 @@ import type { About, Adding, Chain } from './step.js';
 type AboutAsk = Pick<About, 'ask' | 'likely' | 'mayGuess'> & { readonly asks: readonly string[] };
 
 const MAX_CALLS = 24;
+/** Of several asks with tools of their own, each is for one thing about as surely as this, whatever the request is. */
+const OF_SEVERAL = 0.95;
 /** Sources of values that are as the request says them. */
 const AS_SAID: ReadonlySet<SourceName> = new Set(['request', 'step']);
 
 /**
  * The steps of the asks that have a tool.
  *
- * @param parts.mayRepeat whether the request may want a tool several times, with other values
+ * @param parts.one probability that the request asks for one thing, between 0 and 1
  */
-export async function decideSteps(
-  chosen: readonly ToolOfAsk[],
-  parts: Deciding & { mayRepeat: boolean },
-): Promise<Progress> {
+export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding & { one: number }): Promise<Progress> {
   const progress: Progress = { drafts: [], confidence: Math.min(...chosen.map(({ probability }) => probability)) };
-  const adding = { ...parts, progress, known: await readKnown(chosen, progress.drafts, parts) };
+  const one = chosen.length > 1 ? Math.max(parts.one, OF_SEVERAL) : parts.one;
+  const adding = { ...parts, one, progress, known: await readKnown(chosen, progress.drafts, parts) };
   for (const { ask, asks = [], tool, ranked } of chosen) {
     if (!tool) continue;
     const about = { ask, asks, likely: othersOf(tool, ranked) };
@@ -85,7 +85,7 @@ async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: A
     const words = found && wordsOf(found.next);
     // A further call has an ask of its own if the model wrote one with its value.
     const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
-    await addStep(tool, { ...about, ask: own ?? ask, consumers: [], chain }, adding);
+    await addStep(tool, { ...about, ask: own ?? ask, hasOwnAsk: own !== undefined, consumers: [], chain }, adding);
     found = chain.repeated;
     if (found) calls.push(found);
   } while (found && calls.length < MAX_CALLS);

@@ -42,13 +42,13 @@ const sorted = (called: readonly string[], left: readonly string[] = []) =>
   `${called.map((one) => JSON.stringify(one)).join(', ')}], "left alone": ${JSON.stringify(left)}}`;
 
 describe('what is asked for', () => {
-  it('is the message itself where it asks for one thing: four readings make the plan, and three without a request', async () => {
+  it('is the message itself where it asks for one thing: four readings make the plan, and two without a request', async () => {
     const { result, prompts } = await decide([weather], OSLO, {
       tool: single(OSLO, 'weather'),
       arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
     });
-    const unasked = ['choose-tool', 'check-fit', 'fill-arguments'];
-    expect([...prompts].sort()).toEqual(['split-asks', ...unasked, ...unasked].sort());
+    const unasked = ['choose-tool', 'check-fit'];
+    expect([...prompts].sort()).toEqual(['split-asks', 'fill-arguments', ...unasked, ...unasked].sort());
     expect(result).toMatchObject({
       kind: 'plan',
       goal: OSLO,
@@ -252,6 +252,40 @@ describe('what is asked for', () => {
       });
     });
 
+    it.each([
+      ['wanted', 0.75, 0.92, ['Oslo', 'Rome']],
+      ['not wanted where the request surely asks for one thing', 0.96, 0.92, ['Oslo']],
+      ['not wanted where the next value is in doubt', 0.3, 0.7, ['Oslo']],
+    ])('by two opinions, a further call is %s', async (_, one, next, places) => {
+      const message = 'Weather in Oslo and Rome';
+      const { steps } = await decide([weather, note], message, {
+        tool: single(message, 'weather'),
+        asks: { '1}': one, [listOf([message, 'Weather in Oslo'])]: 1 - one },
+        arguments: { weather: '"place": "Oslo"}' },
+        sorts: () => ({ [sorted(['Oslo', 'Rome'])]: next, [sorted(['Oslo'], ['Rome'])]: 1 - next }),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual(places.map((place) => ({ place })));
+    });
+
+    it('has the value that its own ask means, not the next one of the list', async () => {
+      const message = 'Latency of search and cpu of mail';
+      const read = toolOf('read_metric', { service: text, metric: text });
+      const { steps } = await decide([read, note], message, {
+        ...asked(['latency of search', 'read_metric'], ['cpu of mail', 'read_metric']),
+        arguments: {
+          read_metric: (of) =>
+            of === message
+              ? '"service": "search", "metric": "Latency"}'
+              : { '"service": "mail", "metric": "cpu"}': 0.9, '"service": "cpu", "metric": "cpu"}': 0.1 },
+        },
+        sorts: () => sorted(['search', 'cpu']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([
+        { service: 'search', metric: 'Latency' },
+        { service: 'mail', metric: 'cpu' },
+      ]);
+    });
+
     it('has what the request says once in each of its calls', async () => {
       const message = 'Weather in Oslo and Rome in fahrenheit';
       const inUnit = toolOf('weather', { place: text, unit: text }, ['place']);
@@ -318,7 +352,7 @@ describe('what is asked for', () => {
       const { result } = await decide([find, level], message, {
         tool: single(message, 'level'),
         asks: doubtful,
-        arguments: { find_station: '"name": "Oslo"}', level: '"station_id": "${s1.station_id}"}' },
+        arguments: { find_station: '"name": "Oslo"}', level: '"station_id": "Oslo"}' },
         sorts: () => sorted(['Oslo', 'Rome']),
       });
       expect(result).toMatchObject({
@@ -657,20 +691,25 @@ describe('what is asked for', () => {
       expect(asked.sort()).toEqual(FIRST);
     });
 
-    it.each(['find_code', 'list_codes'])('has its producer from equal ones by that order: first %s', async (first) => {
-      const producers = ['find_code', 'list_codes'].map((name) =>
-        makeTool(name, { outputSchema: returning('station_id') }),
-      );
-      const level = makeTool('level', { inputSchema: needing('station_id') });
-      const { result } = await decide([...producers, ...tools, level], 'the level', {
-        options: { passthroughTools: 0 },
-        selects: { 'level"]}': 0.6, [`${first}"]}`]: 0.2, 'a_tool"]}': 0.1 },
-        tool: single('the level', 'level'),
-        fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
-        arguments: { level: '"station_id": "${s1.station_id}"}' },
-      });
-      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
-    });
+    it.each(['find_code', 'list_codes', 'none'])(
+      'has the producer from equal ones that the model names: %s',
+      async (named) => {
+        const producers = ['find_code', 'list_codes'].map((name) =>
+          makeTool(name, { outputSchema: returning('station_id') }),
+        );
+        const level = makeTool('level', { inputSchema: needing('station_id') });
+        const { result } = await decide([...producers, ...tools, level], 'the level', {
+          options: { passthroughTools: 0 },
+          selects: { 'level"]}': 0.6, 'list_codes"]}': 0.2, 'a_tool"]}': 0.1 },
+          tool: (read) => chooses(read, read === 'the level' ? 'level' : named),
+          fits: Object.fromEntries([...producers, ...tools].map(({ name }) => [name, no])),
+          arguments: { level: '"station_id": "${s1.station_id}"}' },
+        });
+        // Without a name, selection orders them.
+        const first = named === 'none' ? 'list_codes' : named;
+        expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: first }, { tool: 'level' }] });
+      },
+    );
 
     it.each([
       ['draft_notice', 0.6],
@@ -790,7 +829,7 @@ describe('what is asked for', () => {
 
 describe('steps on the way', () => {
   const HEAVY = 'How heavy is the blue parcel?';
-  const named = { find_parcel: '"name": "blue"}', parcel_weight: '"parcel_id": "${s1.parcel_id}"}' };
+  const named = { find_parcel: '"name": "blue"}', parcel_weight: '"parcel_id": "blue"}' };
 
   it('are added before what waits for them, with a reference to the right field', async () => {
     const { result } = await decide([findParcel, weigh], HEAVY, {
@@ -870,7 +909,7 @@ describe('steps on the way', () => {
   it('serve all that need the same value', async () => {
     const { result, steps } = await decide([findParcel, weigh, track], 'Weight and track of the blue parcel', {
       ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
-      arguments: { find_parcel: blue },
+      arguments: { find_parcel: blue, parcel_weight: '"parcel_id": "blue"}', parcel_track: '"parcel_id": "blue"}' },
     });
     expect(result).toMatchObject({
       steps: [
@@ -999,6 +1038,22 @@ describe('steps on the way', () => {
       },
     );
     expect(steps[2]).toMatchObject({ tool: 'ring', arguments: { person_id: '${s2.person_id}' } });
+  });
+
+  it('looks up the words that the call means, whatever the lookup would take', async () => {
+    const { steps } = await decide([findParcel, weigh], HEAVY, {
+      tool: single(HEAVY, 'parcel_weight'),
+      arguments: { find_parcel: '"name": "heavy parcel, blue"}', parcel_weight: '"parcel_id": "blue parcel"}' },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([{ name: 'blue parcel' }, { parcel_id: '${s1.parcel_id}' }]);
+  });
+
+  it('asks what to look up where the call means nothing', async () => {
+    const { result } = await decide([findParcel, weigh], 'How heavy is it?', {
+      tool: single('How heavy is it?', 'parcel_weight'),
+      arguments: { find_parcel: '"name": null}', parcel_weight: '"parcel_id": null}' },
+    });
+    expect(result).toMatchObject({ kind: 'clarification', missing: ['name'] });
   });
 
   it('are looked up for each thing that needs one, also where a result may hold anything', async () => {
@@ -1245,6 +1300,129 @@ describe('steps on the way', () => {
     ]);
   });
 
+  describe('of a code in the request', () => {
+    const findOrder = makeTool('find_order', { inputSchema: needing('customer'), outputSchema: returning('order_id') });
+    const cancel = makeTool('cancel_order', { risk: 'high', inputSchema: needing('order_id') });
+    const planned = async (message: string, orderId: string, others: Parameters<typeof decide>[0] = []) => {
+      const { steps } = await decide([findOrder, cancel, ...others], message, {
+        tool: single(message, 'cancel_order'),
+        arguments: { find_order: '"customer": "Sony O-7"}', cancel_order: `"order_id": ${orderId}}` },
+      });
+      return steps.map(({ tool, arguments: values }) => [tool, values]);
+    };
+    const given = [['cancel_order', { order_id: 'O-7' }]];
+    const lookedUp = [
+      ['find_order', { customer: 'Sony O-7' }],
+      ['cancel_order', { order_id: '${s1.order_id}' }],
+    ];
+
+    it('is none where the model means it, though a capitalised word stands before it', async () => {
+      expect(await planned('Storniere Bestellung O-7', '"O-7"')).toEqual(given);
+    });
+
+    it.each(['"Sony O-7"', 'null'])('is one where the model means %s', async (orderId) => {
+      expect(await planned('Cancel that of Sony O-7', orderId)).toEqual(lookedUp);
+    });
+
+    it('is none for a number, which no capitalised word makes a part of a name', async () => {
+      const find = makeTool('find_ticket', { inputSchema: needing('title'), outputSchema: returning('ticket_id') });
+      const close = toolOf('close_ticket', { ticket_id: { type: 'integer' } });
+      const { steps } = await decide([find, close], 'Schließe Vorgang 45120', {
+        tool: single('Schließe Vorgang 45120', 'close_ticket'),
+        arguments: { find_ticket: '"title": "Vorgang"}', close_ticket: '"ticket_id": 45120}' },
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ ticket_id: 45120 }]);
+    });
+
+    it('is none in a list, which begins with a bracket', async () => {
+      const ids = { type: 'array', items: text };
+      const cancelAll = makeTool('cancel_orders', {
+        inputSchema: { type: 'object', properties: { order_ids: ids }, required: ['order_ids'] },
+      });
+      const { steps } = await decide([findOrder, cancelAll], 'Storniere Bestellung O-7', {
+        tool: single('Storniere Bestellung O-7', 'cancel_orders'),
+        arguments: { find_order: '"customer": "Bestellung"}', cancel_orders: '"order_ids": ["O-7"]}' },
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ order_ids: ['O-7'] }]);
+    });
+
+    it('is none where a further call has the code', async () => {
+      const message = 'Cancel O-7 and O-8';
+      const { steps } = await decide([findOrder, cancel], message, {
+        tool: single(message, 'cancel_order'),
+        asks: { '1}': 0.5, '2}': 0.5 },
+        arguments: { find_order: '"customer": "Cancel"}', cancel_order: '"order_id": "O-7"}' },
+        sorts: () => sorted(['O-7', 'O-8']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ order_id: 'O-7' }, { order_id: 'O-8' }]);
+    });
+
+    it('is none behind a word that another tool has for an argument', async () => {
+      const others = [makeTool('switch_light', { inputSchema: needing('on') })];
+      expect(await planned('Cancel what is due on O-7', '"O-7"', others)).toEqual(given);
+    });
+  });
+
+  it('are added where the code of the request is another identifier of the call', async () => {
+    const items = {
+      type: 'array',
+      items: toolOf('item', { product_id: text, quantity: { type: 'integer' } }, ['product_id', 'quantity'])
+        .inputSchema,
+    };
+    const create = toolOf('create_order', { customer_id: text, items }, ['customer_id', 'items']);
+    const find = makeTool('find_customer', { inputSchema: needing('name'), outputSchema: returning('customer_id') });
+    const message = 'Order two P-100 and one P-205 for Ann Berg';
+    const written = '[{"product_id": "P-100", "quantity": 2}, {"product_id": "P-205", "quantity": 1}]';
+    const { steps } = await decide([find, create], message, {
+      tool: single(message, 'create_order'),
+      arguments: {
+        find_customer: '"name": "Ann Berg"}',
+        create_order: {
+          '"customer_id": "Ann Berg"}': 0.5,
+          [`"customer_id": "\${s1.customer_id}", "items": ${written}}`]: 0.5,
+        },
+      },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'Ann Berg' },
+      {
+        customer_id: '${s1.customer_id}',
+        items: [
+          { product_id: 'P-100', quantity: 2 },
+          { product_id: 'P-205', quantity: 1 },
+        ],
+      },
+    ]);
+  });
+
+  it('are added for what identifiers in a list of objects have in words, once for the same words', async () => {
+    const properties = { product_id: text, color: text };
+    const items = { type: 'array', items: toolOf('item', properties, ['product_id', 'color']).inputSchema };
+    const order = toolOf('create_order', { items }, ['items']);
+    const find = makeTool('find_product', { inputSchema: needing('name'), outputSchema: returning('product_id') });
+    const message = 'Order the chair in red, the chair in blue, the lamp in grey and P-7 in green';
+    const written = ['chair red', 'chair blue', 'lamp grey', 'P-7 green'].map((one) => {
+      const [product, color] = one.split(' ');
+      return `{"product_id": "${product}", "color": "${color}"}`;
+    });
+    const { steps } = await decide([find, order], message, {
+      tool: single(message, 'create_order'),
+      arguments: { find_product: '"name": ', create_order: `"items": [${written.join(', ')}]}` },
+    });
+    expect(steps.map((step) => step.arguments)).toEqual([
+      { name: 'chair' },
+      { name: 'lamp' },
+      {
+        items: [
+          { product_id: '${s1.product_id}', color: 'red' },
+          { product_id: '${s1.product_id}', color: 'blue' },
+          { product_id: '${s2.product_id}', color: 'grey' },
+          { product_id: 'P-7', color: 'green' },
+        ],
+      },
+    ]);
+  });
+
   it('serve each call of a tool with several codes', async () => {
     const message = 'Assign tickets T-12 and T-13 to Ann';
     const { steps } = await decide(
@@ -1419,7 +1597,7 @@ describe('steps on the way', () => {
   it('are one a value', async () => {
     const { steps } = await decide([findParcel, weigh, track], 'Weight of the blue parcel and of the red parcel', {
       ...asked(['weight of the blue parcel', 'parcel_weight'], ['weight of the red parcel', 'parcel_weight']),
-      arguments: { find_parcel: '"name": "blue"}' },
+      arguments: { find_parcel: '"name": "blue"}', parcel_weight: '"parcel_id": "blue"}' },
       sorts: () => sorted(['blue', 'red']),
     });
     expect(steps.map((step) => [step.tool, step.arguments])).toEqual([
@@ -1829,22 +2007,64 @@ describe('an argument', () => {
     expect(steps.map((step) => step.arguments)).toEqual([expected, { incident_id: '${s1.incident_id}' }]);
   });
 
-  it('gets the words of another one that is not given', async () => {
+  it('that the model would write first gets its words first, not the first one of the schema', async () => {
     const properties = { item: text, max_price: { type: 'number' }, quantity: { type: 'integer' } };
     const order = toolOf('order', properties, ['item']);
-    const written = (price: number, quantity: number): Answer => ({
-      '"item": "batteries", "max_price": 2}': price,
-      '"item": "batteries", "max_price": null, "quantity": null}': 0.1,
-      '"item": "batteries", "quantity": null}': 0.9 - price - quantity,
-      '"item": "batteries", "quantity": 2}': quantity,
-    });
     const message = 'Order batteries, two of them';
     const { steps } = await decide([order], message, {
       tool: single(message, 'order'),
-      arguments: { order: written(0.6, 0.29) },
-      unasked: { arguments: written(0.6, 0.01) },
+      arguments: { order: { '"item": "batteries", "quantity": 2}': 0.7, '"item": "batteries", "max_price": 2}': 0.3 } },
+      unasked: { arguments: '"item": "batteries", "quantity": null}' },
     });
     expect(steps[0]?.arguments).toEqual({ item: 'batteries', quantity: 2 });
+  });
+
+  it('takes a length of time in the form that its schema shows, and no other argument takes that, too', async () => {
+    const properties = {
+      service: text,
+      window: { ...text, description: 'How far back, e.g. 30m, 2h' },
+      step_seconds: { type: 'integer' },
+    };
+    const logs = toolOf('read_logs', properties, ['service']);
+    const message = 'Logs of mail of the last two hours';
+    const { steps } = await decide([logs], message, {
+      tool: single(message, 'read_logs'),
+      arguments: {
+        read_logs: {
+          '"service": "mail", "window": "2h"}': 0.6,
+          '"service": "mail", "window": "2h", "step_seconds": 7200}': 0.4,
+        },
+      },
+      unasked: { arguments: '"service": "mail", "window": null}' },
+    });
+    expect(steps[0]?.arguments).toEqual({ service: 'mail', window: '2h' });
+  });
+
+  it('keeps a day that the request says, though any request would get one', async () => {
+    const list = toolOf('list_orders', { customer: text, from: DAY }, ['customer']);
+    const message = 'Orders of Hill since 2026-10-01';
+    const written: Answer = {
+      '"customer": "Hill", "from": "2026-10-01"}': 0.8,
+      '"customer": "Hill", "from": null}': 0.2,
+    };
+    const { steps } = await decide([list], message, {
+      tool: single(message, 'list_orders'),
+      arguments: { list_orders: written },
+      unasked: { arguments: written },
+    });
+    expect(steps[0]?.arguments).toEqual({ customer: 'Hill', from: '2026-10-01' });
+  });
+
+  it('takes an address that stands in another one', async () => {
+    const properties = { title: text, attendees: { type: 'array', items: { type: 'string', format: 'email' } } };
+    const book = toolOf('book', properties, ['title']);
+    const message = 'Lunch with bo@acme.io';
+    const { steps } = await decide([book], message, {
+      tool: single(message, 'book'),
+      arguments: { book: '"title": "Lunch with bo@acme.io", "attendees": ["bo@acme.io"]}' },
+      unasked: { arguments: '"title": "Lunch with bo@acme.io", "attendees": null}' },
+    });
+    expect(steps[0]?.arguments).toEqual({ title: 'Lunch with bo@acme.io', attendees: ['bo@acme.io'] });
   });
 
   it('that is optional is left out where no source has it', async () => {

@@ -13,6 +13,7 @@ import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.
 import type { Open } from '../../../../src/core/planning/decide/read.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
+import { lengthFormOf } from '../../../../src/core/planning/durations.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { answering } from './setup.js';
@@ -294,5 +295,33 @@ describe('a number that the request gives in other words', () => {
     const context = { said, spans: [], earlier: [], handles: new Map(), timeZone: 'UTC' };
     const found = candidatesFor({ name, schema, required: true }, context);
     expect(found.map(({ value }) => value)).toEqual(values);
+  });
+});
+
+describe('the form of a length of time', () => {
+  const two = { seconds: 7200, months: 0 };
+  it.each([
+    ['How far back, e.g. 30m, 2h or 7d', two, '2h'],
+    ['How far back, e.g. 30m, 2h or 7d', { seconds: 5400, months: 0 }, '90m'],
+    ['for example "15min"', two, '120min'],
+    ['Window, such as 500ms', { seconds: 1.5, months: 0 }, '1500ms'],
+    ['a number of hours (1h)', { seconds: 5400, months: 0 }, undefined],
+    ['such as 7d', { seconds: 0, months: 2 }, undefined],
+    ['ISO 8601 duration, e.g. PT15M', { seconds: 5400, months: 0 }, 'PT1H30M'],
+    ['ISO 8601 duration, e.g. P1Y', { seconds: 0, months: 18 }, 'P18M'],
+    ['ISO 8601 duration, e.g. P1DT12H', { seconds: 93_645, months: 0 }, 'P1DT2H45S'],
+  ])('"%s" writes %j as %s', (description, length, expected) => {
+    expect(lengthFormOf({ description })?.(length)).toBe(expected);
+  });
+
+  it.each(['A query, e.g. rate(errors[5m])', 'Name of the room', 'Model, e.g. A7m', 'Version P2'])(
+    '%s has none',
+    (description) => {
+      expect(lengthFormOf({ description })).toBeUndefined();
+    },
+  );
+
+  it('is that of examples, too', () => {
+    expect(lengthFormOf({ examples: ['1h', '2d'] })?.({ seconds: 172_800, months: 0 })).toBe('2d');
   });
 });

@@ -255,7 +255,11 @@ it.each([
   ['de, shortened', 'Den Raum bitte für 2 Std. buchen', [7200]],
   ['fr, in symbols, but no part of a name', 'Réserve la salle B12 h pour 45 min', [2700]],
   ['nl, but no time of day', 'Zet de wekker morgen om 15 uur', []],
-])('a duration in digits is known where no library reads it: %s', async (_, message, seconds) => {
+  ['fr, in words', 'Les erreurs des deux heures passées', [7200]],
+  ['ru, in words', 'Логи за три часа', [10_800]],
+  ['de, in a case that its unit has no name for', 'Die Fehler in den letzten 7 Tagen', [604_800]],
+  ['de, in words that chrono takes for a day', 'Die Logs der letzten zwei Tage', [172_800]],
+])('a duration is known where no library reads it: %s', async (_, message, seconds) => {
   const { durations } = await read(message);
   expect(durations.map((one) => one.seconds)).toEqual(seconds);
 });
@@ -280,6 +284,30 @@ it.each([
   ['Move it to 2026-12-05', ['2026-12-05']],
 ])('digits inside a name are no day: %s', async (message, days) => {
   expect(await daysIn(message)).toEqual(days);
+});
+
+it.each([
+  ['de', 'Termine der letzten drei Monate', 3],
+  ['fr', 'Les ventes des 3 derniers mois', 3],
+])('a window up to today has its length in months: %s', async (_, message, months) => {
+  const { durations } = await read(message);
+  expect(durations).toMatchObject([{ months, seconds: 0 }]);
+});
+
+it('a count before a name with digits is no time of day', async () => {
+  const { times, numbers } = await read('Order two P-100 and one P-205');
+  expect(times).toEqual([]);
+  expect(numbers.map(({ value }) => value)).toEqual([2, 1]);
+});
+
+it.each([
+  ['de', 'Eine Wohnung mit 2 bis 3 Zimmern', [2, 3]],
+  ['fr', 'Appartements de 2 à 3 pièces', [2, 3]],
+  ['fr, but not of a time with its unit', 'Taxi à 15h30', []],
+  ['de, but not of a day', 'Ein Tisch am 5. Dezember', []],
+])('numbers that may be hours or a count are numbers, too: %s', async (_, message, values) => {
+  const { numbers } = await read(message);
+  expect(numbers.map(({ value }) => value)).toEqual(values);
 });
 
 it.each([
