@@ -155,5 +155,5 @@ const isoLength: LengthForm = ({ seconds, months }) => {
   const rest = seconds % SECONDS.day;
   const [hours, minutes] = [Math.floor(rest / SECONDS.hour), Math.floor((rest % SECONDS.hour) / SECONDS.minute)];
   const time = part(hours, 'H') + part(minutes, 'M') + part(rounded(rest % SECONDS.minute), 'S');
-  return `P${days}${time && `T${time}`}`;
+  return days + time === '' ? 'PT0S' : `P${days}${time && `T${time}`}`;
 };

@@ -309,6 +309,7 @@ describe('the form of a length of time', () => {
     ['such as 7d', { seconds: 0, months: 2 }, undefined],
     ['ISO 8601 duration, e.g. PT15M', { seconds: 5400, months: 0 }, 'PT1H30M'],
     ['ISO 8601 duration, e.g. P1Y', { seconds: 0, months: 18 }, 'P18M'],
+    ['ISO 8601 duration, e.g. PT15M', { seconds: 0, months: 0 }, 'PT0S'],
     ['ISO 8601 duration, e.g. P1DT12H', { seconds: 93_645, months: 0 }, 'P1DT2H45S'],
   ])('"%s" writes %j as %s', (description, length, expected) => {
     expect(lengthFormOf({ description })?.(length)).toBe(expected);
