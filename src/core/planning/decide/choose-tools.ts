@@ -34,9 +34,9 @@ interface ScoredTool {
 
 /**
  * Tools to score: the ranked names with the highest lift, down to a share of it; where none fits, further ones in the order
- * of selection; and consumers of the best.
+ * of selection.
  */
-const SCORED = { likely: 3, share: 0.15, further: 3, consumers: 2 };
+const SCORED = { likely: 3, share: 0.15, further: 3 };
 /**
  * Tools whose fit is read before their names, and the share of the best fit that is near it. The name of the first one is read, too:
  * of 73 development requests three more are then right. It must beat "none" by itself, else 8 in place of 9 of 13 unfit ones are rejected.
@@ -52,10 +52,7 @@ const FITS = 0.4;
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
   const chosen: ToolOfAsk[] = [];
-  for (const opinion of opinions) {
-    const others = opinions.flatMap((other) => (other.best && other !== opinion ? [other.best] : []));
-    chosen.push(await chooseFor({ ...choice, ...opinion, others }));
-  }
+  for (const opinion of opinions) chosen.push(await chooseFor({ ...choice, ...opinion }));
   return chosen;
 }
 
@@ -65,7 +62,6 @@ interface Opinion {
   /** In the order in which they are worth a look. */
   readonly tools: readonly Tool[];
   readonly likely: readonly Tool[];
-  readonly best: string | undefined;
   readonly liftOf: LiftOf;
   /** What the lift of the tool's name is compared with: that of "none", or less if its fit is near the best. */
   readonly against: (tool: Tool) => number;
@@ -85,15 +81,7 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, liftOf);
-    opinions.push({
-      ask,
-      tools,
-      likely,
-      best: reading[0]?.name,
-      liftOf,
-      against: () => liftOf([none]),
-      known: new Map(),
-    });
+    opinions.push({ ask, tools, likely, liftOf, against: () => liftOf([none]), known: new Map() });
   }
   return opinions;
 }
@@ -140,37 +128,29 @@ async function compareNames(
   ask: string,
   isNear: (tool: Tool) => boolean,
   choice: Deciding,
-): Promise<Pick<Opinion, 'best' | 'liftOf' | 'against'>> {
+): Promise<Pick<Opinion, 'liftOf' | 'against'>> {
   const { none: noneName, readAlone, readUnasked } = createNameReader(choice);
   const reading = await readAlone(ask);
   const liftOf = liftsOf(reading, await readUnasked());
   // Among the names of a few tools that fit, "none" is likelier than among many that do not.
   const highest = Math.max(...choice.tools.map((tool) => liftWithProducers(tool, liftOf, choice)));
   const [none, near] = [liftOf([noneName]), FITS ** 2 * highest];
-  return { best: reading[0]?.name, liftOf, against: (tool) => (isNear(tool) ? Math.min(none, near) : none) };
+  return { liftOf, against: (tool) => (isNear(tool) ? Math.min(none, near) : none) };
 }
 
-interface Scoring extends Deciding, Opinion {
-  /** Names of the tools of other asks. */
-  readonly others: readonly string[];
-}
+type Scoring = Deciding & Opinion;
 
 /**
- * Chooses the tool with the best odds, or a consumer of its result with better odds, which then uses it as producer (of 69
- * development requests this makes one more right, and none fewer). No tool that acts on the result joins it unasked: where one
- * fitted, too, one of five requests that it was not set on wanted it, and the others only asked what there is.
+ * Chooses the tool with the best odds. No tool that acts on its result joins it unasked: where one fitted, too, one of five
+ * requests that it was not set on wanted it, and the others only asked what there is.
  */
 async function chooseFor(scoring: Scoring): Promise<ToolOfAsk> {
   const { ask } = scoring;
-  const likely = await scoreLikely(scoring);
-  const [first] = likely.toSorted(byOdds);
-  const isServed = first !== undefined && first.odds > 1;
-  const consumers = isServed ? await scoreConsumers(first.tool, likely, scoring) : [];
-  const ranked = [...likely, ...consumers].toSorted(byOdds);
+  const ranked = (await scoreLikely(scoring)).toSorted(byOdds);
   const [best] = ranked;
   const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
-  if (!best || !isServed) return { ask, tool: undefined, probability: 1 / total, ranked };
+  if (!best || best.odds <= 1) return { ask, tool: undefined, probability: 1 / total, ranked };
   return { ask, tool: best.tool, probability: best.odds / total, ranked };
 }
 
@@ -186,14 +166,6 @@ async function scoreLikely(scoring: Scoring): Promise<ScoredTool[]> {
   if (scored.some(({ odds }) => odds > 1)) return scored;
   const further = tools.filter((tool) => !likely.includes(tool)).slice(0, SCORED.further);
   for (const tool of further) scored.push(await score(tool, scoring));
-  return scored;
-}
-
-async function scoreConsumers(tool: Tool, likely: readonly ScoredTool[], scoring: Scoring): Promise<ScoredTool[]> {
-  const known = [...scoring.others, ...likely.map((one) => one.tool.name)];
-  const isConsumer = (one: Tool) => !known.includes(one.name) && producersOf(one, scoring).has(tool);
-  const scored: ScoredTool[] = [];
-  for (const one of scoring.tools.filter(isConsumer).slice(0, SCORED.consumers)) scored.push(await score(one, scoring));
   return scored;
 }
 

@@ -58,17 +58,7 @@ const NEAR = 0.75;
 
 export function nearOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
   if (tool.risk === 'high') return [];
-  const least = NEAR * (ranked[0]?.odds ?? 0);
-  const near = fittingBeside(tool, ranked).filter((one) => one.tool.risk === tool.risk && one.odds >= least);
+  const least = Math.max(1, NEAR * (ranked[0]?.odds ?? 0));
+  const near = ranked.filter((one) => one.tool !== tool && one.tool.risk === tool.risk && one.odds >= least);
   return near.map((one) => one.tool);
-}
-
-/** The other tools that fit. One with effects only if the request makes its name likelier: it may become a producer. */
-export function othersOf(tool: Tool, ranked: ToolOfAsk['ranked']): Tool[] {
-  const others = fittingBeside(tool, ranked).filter((one) => one.tool.risk === 'low' || one.lift > 1);
-  return others.map((one) => one.tool);
-}
-
-function fittingBeside(tool: Tool, ranked: ToolOfAsk['ranked']): ToolOfAsk['ranked'] {
-  return ranked.filter((one) => one.tool !== tool && one.odds > 1);
 }

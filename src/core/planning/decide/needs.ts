@@ -100,13 +100,12 @@ function missingIdentifiers(tool: Tool, { view, request }: { view: View; request
 }
 
 /**
- * The best provisions for the argument, of distinct tools: the first of the likely tools that can provide it, else those of the graph
- * with the highest score, in the order of selection; of those that read if there are any, since nobody asked for an effect. A likely
- * tool that first needs an identifier itself comes behind one of the graph that needs none.
+ * The best provisions for the argument, of distinct tools: by a tool whose own key the request gives, else those with the highest
+ * score, in the order of selection; of those that read if there are any, since nobody asked for an effect.
  */
 export function bestProvisions(
   consumer: Tool,
-  { provisions, likely }: { provisions: readonly Provision[]; likely: readonly Tool[] },
+  provisions: readonly Provision[],
   { tools, ...parts }: { view: View; request: Request; tools: readonly Tool[] },
 ): Provision[] {
   const keyed = provisions.find(({ producer }) => isKeyed(producer, consumer, parts));
@@ -114,12 +113,8 @@ export function bestProvisions(
   const readers = provisions.filter(({ producer }) => producer.risk === 'low');
   const preferred = readers.length > 0 ? readers : provisions;
   const equal = preferred.filter(({ score }) => score === preferred[0]?.score);
-  const firstOf = (some: readonly Provision[]) => (tool: Tool) => some.find(({ producer }) => producer === tool) ?? [];
   const producers = new Set([...tools, ...equal.map(({ producer }) => producer)]);
-  const best = [...producers].flatMap(firstOf(equal));
-  const isReady = ({ producer }: Provision) => missingIdentifiers(producer, parts).length === 0;
-  const found = likely.flatMap(firstOf(provisions)).find((one) => isReady(one) || (best[0] && !isReady(best[0])));
-  return found ? [found] : best;
+  return [...producers].flatMap((tool) => equal.find(({ producer }) => producer === tool) ?? []);
 }
 
 /** Whether the request gives the identifiers by which the tool finds its result, such as the number of an order for its id. */

@@ -111,9 +111,9 @@ async function providedBy(
 async function chooseProvision(
   argument: string,
   provisions: readonly Provision[],
-  { tool, about, adding, ask }: Step,
+  { tool, adding, ask }: Step,
 ): Promise<Provision | undefined> {
-  const best = bestProvisions(tool, { provisions, likely: about.likely }, adding);
+  const best = bestProvisions(tool, provisions, adding);
   if (best.length < 2) return best[0];
   const tools = best.map(({ producer }) => producer);
   const named = await findTool(`${describe(tool, argument)}: ${ask}`, { ...adding, tools });

@@ -10,11 +10,6 @@ import type { Served } from './step-prompt.js';
 
 export interface About {
   readonly ask: string;
-  /**
-   * Other tools that may do what is asked for, likeliest first. As a producer, one of these comes before those of the graph: of
-   * 67 development requests one more is right and two get nearer (`test/bench/plans.mjs --set coding-agent --half learn`).
-   */
-  readonly likely: readonly Tool[];
   /** The tools that wait for the step, the one of the ask first. */
   readonly consumers: readonly Tool[];
   readonly chain: Chain;

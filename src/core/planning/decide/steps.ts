@@ -5,7 +5,7 @@ import type { Tool } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import { addStep } from './add-step.js';
 import type { ToolOfAsk } from './choose-tools.js';
-import { nearOf, othersOf, type Progress } from './drafts.js';
+import { nearOf, type Progress } from './drafts.js';
 import { readKnown } from './known.js';
 import type { Deciding } from './read.js';
 import type { Repeated } from './served-values.js';
@@ -13,7 +13,7 @@ import { wordsOf } from './sources.js';
 import type { About, Adding, Chain } from './step.js';
 
 /** @see About. `asks`: what the model wrote as several asks for the tool */
-type AboutAsk = Pick<About, 'ask' | 'likely' | 'mayGuess'> & { readonly asks: readonly string[] };
+type AboutAsk = Pick<About, 'ask' | 'mayGuess'> & { readonly asks: readonly string[] };
 
 const MAX_CALLS = 24;
 /** Of several asks with tools of their own, each is for one thing about as surely as this, whatever the request is. */
@@ -32,7 +32,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding 
   const adding = { ...parts, one, progress, known: await readKnown(chosen, progress.drafts, parts) };
   for (const { ask, asks = [], tool, ranked } of chosen) {
     if (!tool) continue;
-    const about = { ask, asks, likely: othersOf(tool, ranked) };
+    const about = { ask, asks };
     const near = nearOf(tool, ranked);
     const isFound = near.length > 0 && (await addFirstGiven([tool, ...near], about, adding));
     if (!isFound) await addAsk(tool, { ...about, mayGuess: true }, adding);

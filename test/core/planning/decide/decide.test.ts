@@ -711,29 +711,6 @@ describe('what is asked for', () => {
       },
     );
 
-    it.each([
-      ['draft_notice', 0.6],
-      ['list_notices', 0],
-    ])('has a producer with effects only where the request makes its name likelier: %s', async (producer, named) => {
-      const notices = [
-        makeTool('list_notices', { outputSchema: returning('notice_id') }),
-        makeTool('draft_notice', { risk: 'medium', outputSchema: returning('notice_id') }),
-        makeTool('send_notice', { risk: 'high', inputSchema: needing('notice_id') }),
-      ];
-      const { called } = await decide([...notices, ...tools], 'Out with it', {
-        options: { passthroughTools: 0 },
-        selects: { 'send_notice"]}': 0.6, 'draft_notice"]}': 0.2, 'list_notices"]}': 0.1 },
-        tool: { [chooses('Out with it', 'send_notice')]: 1, [chooses('Out with it', 'draft_notice')]: named },
-        fits: {
-          ...Object.fromEntries(tools.map(({ name }) => [name, no])),
-          list_notices: no,
-          draft_notice: yes(0.8),
-          send_notice: yes(0.85),
-        },
-      });
-      expect(called).toEqual([producer, 'send_notice']);
-    });
-
     describe('for an ask of several', () => {
       const WRITE = 'write it down';
       const both = async (selects: (about: string) => Answer, options: OptionsInput) => {
@@ -801,15 +778,12 @@ describe('what is asked for', () => {
   const search = makeTool('train_search', { outputSchema: returning('train_id') });
   const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
 
-  it.each([
-    ['is not joined by one that acts on what it reads, though that fits, too', yes(0.7), ['train_search']],
-    ['is one that works on the result, which is likelier still', 'yes"}', ['train_search', 'train_book']],
-  ])('%s', async (_, closes, expected) => {
+  it('is not joined by one that acts on what it reads, though that fits, too', async () => {
     const { called } = await decide([search, book], HOME, {
       tool: single(HOME, 'train_search'),
-      fits: { train_search: yes(0.9), train_book: closes },
+      fits: { train_search: yes(0.9), train_book: yes(0.7) },
     });
-    expect(called).toEqual(expected);
+    expect(called).toEqual(['train_search']);
   });
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
@@ -898,7 +872,7 @@ describe('steps on the way', () => {
     const make = makeTool('make_copy', { risk: 'medium', outputSchema: returning('copy_id') });
     const use = makeTool('use_copy', { risk, inputSchema: needing('copy_id') });
     const { called } = await decide([make, use], 'Copy it', {
-      tool: { [chooses('Copy it', 'make_copy')]: 0.95, [chooses('Copy it', 'use_copy')]: 0.05 },
+      tool: { [chooses('Copy it', 'make_copy')]: 0.75, [chooses('Copy it', 'use_copy')]: 0.25 },
       fits: { make_copy: yes(0.65), use_copy: yes(0.67) },
     });
     expect(called).toEqual(expected);
@@ -934,36 +908,6 @@ describe('steps on the way', () => {
       arguments: { find_person: '"name": "the boss of Ann"}', invite: '"at": "${s1.value}"}' },
     });
     expect(result).toMatchObject(expected);
-  });
-
-  it('come from a tool that may do what is asked for, sooner than from the first of the graph', async () => {
-    const list = makeTool('list_notices', { outputSchema: returning('notice_id') });
-    const draft = makeTool('draft_notice', { risk: 'medium', outputSchema: returning('notice_id') });
-    const send = makeTool('send_notice', { risk: 'high', inputSchema: needing('notice_id') });
-    const steps = async (fits: Answer) => {
-      const message = 'Draft a notice and send it out';
-      const { called } = await decide([list, draft, send], message, {
-        tool: single(message, 'send_notice', { [chooses(message, 'draft_notice')]: 0.6 }),
-        fits: { list_notices: 'no"}', draft_notice: fits },
-        arguments: { send_notice: '"notice_id": "${s1.notice_id}"}' },
-      });
-      return called;
-    };
-    expect(await steps(yes(0.8))).toEqual(['draft_notice', 'send_notice']);
-    expect(await steps('no"}')).toEqual(['list_notices', 'send_notice']);
-  });
-
-  it('do not come from a tool that may do what is asked for, where it needs an identifier first', async () => {
-    const rooms = makeTool('list_rooms', { inputSchema: needing('name'), outputSchema: returning('room_id') });
-    const booking = makeTool('get_booking', { inputSchema: needing('booking_id'), outputSchema: returning('room_id') });
-    const book = makeTool('book_room', { risk: 'medium', inputSchema: needing('room_id') });
-    const message = 'Book the room Aalto';
-    const { result } = await decide([booking, rooms, book], message, {
-      tool: single(message, 'book_room', { [chooses(message, 'get_booking')]: 0.6 }),
-      fits: { get_booking: yes(0.6), list_rooms: 'no"}' },
-      arguments: { list_rooms: '"name": "Aalto"}', book_room: '"room_id": "${s1.room_id}"}' },
-    });
-    expect(result).toMatchObject({ steps: [{ tool: 'list_rooms' }, { tool: 'book_room' }] });
   });
 
   it('come from a tool that finds its result by an identifier of the request, sooner than from a list', async () => {
