@@ -52,7 +52,8 @@ function createProducerGraph(tools: readonly Tool[]) {
   const identifiersOf = (tool: Tool): readonly Argument[] => identifiers.get(tool.name) ?? [];
   /** Best first, at most 32. One producer can appear several times, with different fields. */
   const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
-    const argument = [...argumentsOf(tool), ...identifiersOf(tool)].find((one) => one.name === name);
+    const isNamed = (one: Argument) => one.name === name;
+    const argument = argumentsOf(tool).find(isNamed) ?? identifiersOf(tool).find(isNamed);
     const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
     known.set(argument, provisions);
     return provisions;

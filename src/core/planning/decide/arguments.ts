@@ -145,12 +145,19 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const isFirst = (name: string) => (settled.get(name)?.from ?? 'step') !== 'step';
   const needed = names.filter(isNeeded);
   for (const name of needed.toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)))) await add(name);
-  let optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
-  while (optional.length > 0) {
-    const next = await likeliestOf(optional);
+  const optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
+  const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
+  const waiting = new Set(optional);
+  let open = optional.filter(isOpen);
+  while (open.length > 0) {
+    const next = await likeliestOf(open);
+    const before = taken.size;
     await add(next);
-    optional = optional.filter((name) => name !== next);
+    waiting.delete(next);
+    // Only words that were taken can leave another argument without a value.
+    open = open.filter((name) => name !== next && (taken.size === before || isOpen(name)));
   }
+  for (const name of waiting) if (depth === 0 && lookups.has(name)) await add(name);
   writer.force('}');
   return { value, from, missing, probability };
 
@@ -192,12 +199,10 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   }
 
   /** The name that the model would write next, so that it gets its words before others can take them. */
-  async function likeliestOf([first = '', ...others]: readonly string[]): Promise<string> {
-    const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
-    const open = [first, ...others].filter(isOpen);
+  async function likeliestOf(open: readonly string[]): Promise<string> {
     const keys = open.map((name) => ({ text: `${separator}${JSON.stringify(name)}: `, ends: 'itself', name }) as const);
     const [best] = keys.length > 1 ? await writer.rank(keys) : [];
-    return keys.find(({ text }) => text === best?.name)?.name ?? open[0] ?? first;
+    return (keys.find(({ text }) => text === best?.name) ?? keys[0])?.name ?? '';
   }
 }
 

@@ -95,7 +95,9 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
     culture === undefined
       ? await timesByChrono(pieces, language, now)
       : await withRecognizers(pieces, { language, culture }, now);
-  const times = read.times.filter((time) => !isInName(time.text.toLowerCase(), text.toLowerCase()));
+  const folded = text.toLowerCase();
+  const names = atomsIn(folded, NAME_WITH_DATE);
+  const times = read.times.filter((time) => !isInName(time.text.toLowerCase(), folded, names));
   // "2 bis 3" may be hours or rooms.
   const mayBeCount = ({ text, start }: SaidTime) => start.date === undefined && /(?<![:.\d])\d{1,2}$/u.test(text);
   const timed = [...times.filter((time) => !mayBeCount(time)), ...read.durations];
@@ -103,8 +105,7 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
 }
 
 /** "Two P" of "two P-100" is no time of day, and `DP-0721-02` holds no day. */
-function isInName(said: string, text: string): boolean {
-  const names = atomsIn(text, NAME_WITH_DATE);
+function isInName(said: string, text: string, names: readonly Bound[]): boolean {
   const isCut = (one: Bound) =>
     names.some((name) => areOverlapping(one, name) && (one.start > name.start || one.end < name.end));
   const places = occurrencesOf(said, text);
