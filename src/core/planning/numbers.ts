@@ -14,7 +14,6 @@ export const CULTURES: Readonly<Record<string, string>> = {
   es: 'es-es',
   pt: 'pt-br',
   ja: 'ja-jp',
-  de: 'de-de',
 };
 
 /** Numbers in words and in digits, except those of a day, a time or a duration. */
@@ -70,18 +69,21 @@ async function recognizedIn(culture: string): Promise<ReadWords> {
 const MAX_CARDINAL = 999;
 const kept = new Map<string, ReadWords>();
 
-/** Reads the whole numbers up to 999 as n2words writes them; undefined for a language that it lacks. */
+/** Reads the whole numbers up to 999 as n2words writes them, in both genders; undefined for a language that it lacks. */
 async function cardinalsIn(language: string): Promise<ReadWords | undefined> {
   const known = kept.get(language);
   if (known) return known;
   const { region } = new Intl.Locale(language).maximize();
-  const library: { toCardinal?: (value: number) => string } = await import(`n2words/${language}-${region}`).catch(
-    () => ({}),
-  );
+  const library: { toCardinal?: (value: number, options?: { gender: string }) => string } = await import(
+    `n2words/${language}-${region}`
+  ).catch(() => ({}));
   const { toCardinal } = library;
   if (!toCardinal) return undefined;
+  const formsOf = (value: number) => [toCardinal(value, { gender: 'feminine' }), toCardinal(value)];
   const values = new Map(
-    Array.from({ length: MAX_CARDINAL + 1 }, (_, value) => [toCardinal(value).toLowerCase(), value] as const),
+    Array.from({ length: MAX_CARDINAL + 1 }, (_, value) =>
+      formsOf(value).map((form) => [form.toLowerCase(), value] as const),
+    ).flat(),
   );
   const longestFirst = [...values.keys()].sort((one, other) => other.length - one.length);
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${longestFirst.join('|')})(?![\\p{L}\\p{N}])`, 'giu');

@@ -18,6 +18,8 @@ export interface SaidTime {
   readonly isNow?: true;
   /** The time before it, where the words leave open which one is meant: of "since Monday" the last Monday. */
   readonly last?: Pick<SaidTime, 'start' | 'end'>;
+  /** Whether only a message before this one names it. */
+  readonly isEarlier?: boolean;
 }
 
 /** Times and durations of a text. */

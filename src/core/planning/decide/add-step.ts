@@ -1,11 +1,10 @@
 /** Adds one step to a plan: the producers that it waits for, then its arguments, then what they lack. */
-import { isAbove } from '../../catalog/risk.js';
 import type { Tool } from '../../catalog/tool.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { type Draft, isSame, referredIn } from './drafts.js';
-import { lookupsOf, namedArgument } from './needs.js';
-import { findRepeated, mayRepeat, type Repeated, withServedItems, withShared } from './served-values.js';
-import { lookUpNested, settleLookup, settleMissing, settleRequired } from './settle.js';
+import { lookupsOf, namedArgument, readersFor, withoutTimes } from './needs.js';
+import { findRepeated, isRequested, mayRepeat, type Repeated, withServedItems, withShared } from './served-values.js';
+import { lookUpNamed, settleLookup, settleMissing, settleRequired } from './settle.js';
 import { type About, type Adding, mayWait, promptFor, type Step } from './step.js';
 import { impliedPrompt } from './step-prompt.js';
 
@@ -47,10 +46,10 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   for (const argument of decided.awaited) await settleLookup(argument, lookups.get(argument) ?? [], step);
   if (decided.missing.length > 0 && role === undefined && ask !== message)
     decided = await decideWithOthers(decided, step);
-  const readers = adding.tools.filter(({ risk }) => !isAbove(risk, tool.risk));
-  const guessed = about.mayGuess && (await settleMissing(decided.missing, readers, step));
+  const guessed =
+    about.mayGuess && (await settleMissing(withoutTimes(decided.missing, tool), readersFor(tool, adding), step));
   if (decided.awaited.length > 0 || guessed) decided = await decide(step);
-  return finish(await lookUpNested(decided, step), step);
+  return finish(await lookUpNamed(decided, step), step);
 }
 
 /** Whether the call has a value of its own ask that no earlier call has. */
@@ -146,7 +145,7 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
 async function findAgain(call: Decided, { tool, about, adding, said, own }: Step): Promise<Repeated | undefined> {
   const { chain } = about;
   const { known } = adding;
-  const isLookedAt = (name: string) => call.from[name] === 'request' && (!chain.isLookedAt || said.handles.has(name));
+  const isLookedAt = (name: string) => isRequested(call.from[name]) && (!chain.isLookedAt || said.handles.has(name));
   const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
   if (Object.keys(from).length === 0) return undefined;
   chain.isLookedAt = true;

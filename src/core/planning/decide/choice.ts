@@ -3,7 +3,7 @@ import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
 import { type JsonWriter, MAX_TOKENS, NEXT, writeField, writeOn, writeOwnWords } from './json-writer.js';
-import { type ChoiceContext, choicesFor, type Option, referencesFor, takesLength } from './options.js';
+import { type ChoiceContext, choiceOf, choicesFor, type Option, referencesFor, takesLength } from './options.js';
 import type { Open } from './read.js';
 import {
   beginningOf,
@@ -95,15 +95,21 @@ async function chooseMeant(place: PlainPlace, options: readonly Option[], writin
   return chosen && { chosen, probability };
 }
 
-/** An identifier in its form is meant: a small model seldom foresees one. */
+/** An identifier in its form is meant: a small model seldom foresees one. So is a value of whose words the model would write. */
 async function isMeant(
   { name }: Place,
   best: { chosen: Option } | undefined,
   { writer, context }: ChoiceWriting,
 ): Promise<boolean> {
-  if (!best || ['step', 'default'].includes(best.chosen.candidate.from)) return best !== undefined;
-  if (context.handles.get(name)?.codes.includes(wordsOf(best.chosen.candidate))) return true;
-  return (await writer.likelihoodOf(best.chosen, [best.chosen, NULL])) >= MEANT;
+  if (!best) return false;
+  const { chosen } = best;
+  const { from, said } = chosen.candidate;
+  if (from === 'step' || from === 'default' || context.handles.get(name)?.codes.includes(wordsOf(chosen.candidate)))
+    return true;
+  let likelihood = 0;
+  for (const one of from === 'computed' && said ? [chosen, choiceOf(said)] : [chosen])
+    likelihood += await writer.likelihoodOf(one, [one, NULL]);
+  return likelihood >= MEANT;
 }
 
 /** Whether the tool or the schema says the text, as an example or in its description. */

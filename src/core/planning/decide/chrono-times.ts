@@ -2,7 +2,7 @@
 import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
 import { durationsIn, type SaidDuration } from '../durations.js';
-import { findInEach, numbersIn } from '../numbers.js';
+import { findInEach, numbersIn, type SaidNumber } from '../numbers.js';
 import { inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
 import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
 
@@ -24,8 +24,14 @@ export async function timesByChrono(pieces: readonly string[], language: string,
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
   };
-  const read = (piece: string) =>
-    parser.parse(piece, now, { forwardDate: true }).map((one) => lastWeekday(one, parser, now) ?? one);
+  const words = (await numbersIn(pieces, language, [])).filter(({ text }) => !/\d/u.test(text));
+  const read = (piece: string) => {
+    const { text, placeOf } = inDigits(piece, words);
+    return parser.parse(text, now, { forwardDate: true }).map((one) => {
+      const [start, end] = [one.index, one.index + one.text.length].map(placeOf);
+      return Object.assign(lastWeekday(one, parser, now) ?? one, { text: piece.slice(start, end) });
+    });
+  };
   const found = await runInSlices(findInEach(pieces, read));
   const times = found.map(
     (one): WithYear =>
@@ -40,7 +46,6 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const isRelative = (one: ParsedResult) => one.tags().has('result/relativeDate');
   const clocks = found.filter((one) => !isRelative(one)).map(({ text }) => text);
-  const words = (await numbersIn(pieces, language, [])).filter(({ text }) => !/\d/u.test(text));
   const timeless = durationsIn(pieces, language, words).filter(
     ({ text }) => !clocks.some((clock) => clock.includes(text)),
   );
@@ -55,6 +60,24 @@ function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | '
   const months = Math.abs(12 * (one.getFullYear() - other.getFullYear()) + one.getMonth() - other.getMonth());
   if (months > 0 && one.getDate() === other.getDate()) return { seconds: 0, months };
   return { seconds: Math.round(Math.abs(one.getTime() - other.getTime()) / 1000), months: 0 };
+}
+
+/** The text with number words in digits, since chrono reads "um 7 Uhr" alone, and where a place in it is in the text. */
+function inDigits(piece: string, words: readonly SaidNumber[]): { text: string; placeOf: (place: number) => number } {
+  // "A" is no time of day. Of "oito e meia", half past eight, the library makes 8 times one half.
+  const isHour = ({ text, value }: SaidNumber) => value > 1 && !text.includes(' ');
+  const values = new Map(words.filter(isHour).map(({ text, value }) => [text.toLowerCase(), value]));
+  const cuts: { readonly end: number; readonly shorter: number }[] = [];
+  let shorter = 0;
+  const pattern = new RegExp(values.size > 0 ? [...values.keys()].map(asWord).join('|') : '(?!)', 'giu');
+  const text = piece.replace(pattern, (word, start: number) => {
+    const digits = String(values.get(word.toLowerCase()));
+    const end = start - shorter + digits.length;
+    shorter += word.length - digits.length;
+    cuts.push({ end, shorter });
+    return digits;
+  });
+  return { text, placeOf: (place) => place + (cuts.findLast(({ end }) => end <= place)?.shorter ?? 0) };
 }
 
 /** Its exports with two letters are languages. */

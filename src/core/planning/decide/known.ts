@@ -23,7 +23,9 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const { request, view, context } = parts;
   const asks = [...new Set(chosen.map(({ ask }) => ask))];
   // An ask that the model completed from the history may name a day in full.
-  const said = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
+  const isCompleted = asks.some((ask) => ask !== parts.message);
+  const found = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
+  const said = isCompleted ? withoutReplaced(found) : found;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
@@ -81,6 +83,16 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const found = referredIn([...settled.values()], drafts).flatMap(({ taken }) => [...taken]);
     return new Map(found.filter(([, argument]) => argument === undefined || !own.includes(argument)));
   }
+}
+
+/** Without the days and times of earlier messages in whose place the request has others: "no, better at 11". */
+function withoutReplaced(said: SaidFor['said']): SaidFor['said'] {
+  const own = said.times.filter(({ isEarlier }) => !isEarlier);
+  const hasOwn = (kind: 'date' | 'time') => own.some(({ start }) => start[kind] !== undefined);
+  const [hasDay, hasTime] = [hasOwn('date'), hasOwn('time')];
+  const isReplaced = ({ start, isEarlier }: (typeof own)[number]) =>
+    isEarlier && ((hasDay && start.date !== undefined) || (hasTime && start.time !== undefined));
+  return { ...said, times: said.times.filter((time) => !isReplaced(time)) };
 }
 
 function onlyWith(texts: readonly string[], whole: SaidFor, holders = texts): SaidFor {

@@ -1,6 +1,7 @@
 /** Dependencies of a step: required arguments that only another tool's result can provide, and the tools that can. */
 import { type Argument, doubtfulCodesIn, isGiven, stemsOf } from '../../catalog/identifiers.js';
 import { type Provision, producerGraph } from '../../catalog/producers.js';
+import { isAbove } from '../../catalog/risk.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
@@ -204,15 +205,24 @@ export function canProvide(producer: Tool, consumer: Tool, argument: string, vie
   return provisions.some((one) => one.producer === producer && one.score >= MIN_SCORE);
 }
 
+/** Tools that may find a value for one: those that only read if there are any, since nobody asked for an effect. */
+export function readersFor({ risk }: Tool, { tools }: { tools: readonly Tool[] }): readonly Tool[] {
+  const readers = tools.filter((one) => one.risk === 'low');
+  return readers.length > 0 ? readers : tools.filter((one) => !isAbove(one.risk, risk));
+}
+
+/** A day or time of one thing is seldom that of another: if nobody names it, the user is asked. */
+export function withoutTimes(names: readonly string[], tool: Tool): string[] {
+  const root = fittedSchemas(tool).input;
+  return names.filter((name) => formOf(plainSchema(Object(root.properties)[name], root)) === undefined);
+}
+
 function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   const plain = plainSchema(schema, root);
   return plain.format ?? plainSchema(plain.items, root).format;
 }
 
-/**
- * Tools of low risk whose results have a value of that format, such as an email address. A day or time of one thing is seldom that
- * of another: if nobody names it, the user is asked.
- */
+/** Tools of low risk whose results have a value of that format, such as an email address, but no day or time. @see withoutTimes */
 function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
   if (formOf({ format }) !== undefined) return [];
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');

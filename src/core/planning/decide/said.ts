@@ -70,7 +70,7 @@ export async function readSaid(
   );
   const { day } = parts.find(({ times }) => daysOf(times).length > 0) ?? parts[0] ?? {};
   return {
-    times: parts.flatMap(({ times }) => times),
+    times: parts.flatMap(({ times }, place) => times.map((time) => (place > 0 ? { ...time, isEarlier: true } : time))),
     day,
     numbers: parts.flatMap(({ numbers }) => numbers),
     durations: parts.flatMap(({ durations }) => durations),

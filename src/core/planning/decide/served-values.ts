@@ -48,6 +48,11 @@ export function mayRepeat(one: number): boolean {
   return one < FURTHER.certain;
 }
 
+/** Whether words of the request give the value. */
+export function isRequested(from: SourceName | undefined): boolean {
+  return from === 'request' || from === 'computed';
+}
+
 /** Most arguments of a call that are looked at. */
 const MAX_LOOKED = 3;
 
@@ -73,7 +78,7 @@ export async function findRepeated(
   asking: Repeating & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
   const { tool, arguments: values, from, taken, wholes } = call;
-  const said = Object.keys(from).filter((name) => from[name] === 'request');
+  const said = Object.keys(from).filter((name) => isRequested(from[name]));
   const before = earlier.filter((one) => one.tool === tool);
   const root = fittedSchemas(tool).input;
   const context = { ...asking.values, results: [] };
@@ -84,9 +89,12 @@ export async function findRepeated(
     const called = [...before.map((one) => one.value), value];
     const place = { name: argument, schema: plainSchema(Object(root.properties)[argument], root), required: false };
     const gone = new Map(called.map((one) => [String(one), undefined]));
-    const others = choicesFor(place, { root, context, taken: gone });
+    const [own] = choicesFor(place, { root, context, taken: new Map() }).filter((one) => one.candidate.value === value);
+    // "From Monday to Friday" is one window.
+    const isOther = ({ candidate: { said } }: Option) => said === undefined || said !== own?.candidate.said;
+    const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
     const found = await sortValues(tool, argument, asking, async (writer) => {
-      const isWhole = before.length > 0 || wholes.includes(String(value));
+      const isWhole = before.length > 0 || from[argument] === 'computed' || wholes.includes(String(value));
       const parts = isWhole ? undefined : await findParts(value, asking.one, writer);
       if (parts || others.length === 0) return parts;
       const next = await nextOf(called, others, asking.one, writer);

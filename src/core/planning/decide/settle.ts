@@ -134,25 +134,38 @@ export async function settleLookup(argument: string, provisions: readonly Provis
 }
 
 /**
- * Looks up what identifiers within objects and lists have in words: the chairs and the lamp of an order. The call is decided by
- * then, so each of the words gets a lookup of its own and gives way to its result.
+ * Looks up what optional identifiers, and those within objects and lists, have in words: the chairs and the lamp of an order. The
+ * call is decided by then, so each of the words gets a lookup of its own and gives way to its result.
  */
-export async function lookUpNested<T extends { arguments: Readonly<Record<string, unknown>> }>(
-  decided: T,
-  step: Step,
-): Promise<T> {
+export async function lookUpNamed<T extends Pick<Draft, 'arguments' | 'from'>>(decided: T, step: Step): Promise<T> {
   const { tool, adding, said } = step;
   const graph = producerGraph(adding.view);
-  const outer = new Set(graph.argumentsOf(tool).map(({ name }) => name));
-  const waiting = mayWait(step) ? graph.identifiersOf(tool).filter(({ name }) => !outer.has(name)) : [];
+  const awaited = new Set(graph.argumentsOf(tool).flatMap(({ name, isRequired }) => (isRequired ? [name] : [])));
+  const waiting = mayWait(step) ? graph.identifiersOf(tool).filter(({ name }) => !awaited.has(name)) : [];
+  if (waiting.length === 0) return decided;
   const found = new Map<string, string>();
-  const inside = async (value: unknown): Promise<unknown> => {
-    if (Array.isArray(value)) return inOrder(value, inside);
-    if (!isObject(value)) return value;
-    const entries = await inOrder(Object.entries(value), async ([name, one]) => [name, await resolved(name, one)]);
+  const { chain } = step.about;
+  // The call is asked for again, not its lookups.
+  const before = chain.isLookedAt;
+  chain.isLookedAt = true;
+  const values = await within(decided.arguments);
+  chain.isLookedAt = before;
+  const isText = (name: string) => typeof decided.arguments[name] === 'string';
+  const changed = Object.keys(values).filter((name) => isText(name) && values[name] !== decided.arguments[name]);
+  const from = Object.fromEntries(changed.map((name) => [name, 'step' as const]));
+  return { ...decided, arguments: values, from: { ...decided.from, ...from } };
+
+  async function within(object: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+    const entries = await inOrder(Object.entries(object), async ([name, one]) => [name, await resolved(name, one)]);
     return Object.fromEntries(entries);
-  };
-  const resolved = async (name: string, value: unknown): Promise<unknown> => {
+  }
+
+  async function inside(value: unknown): Promise<unknown> {
+    if (Array.isArray(value)) return inOrder(value, inside);
+    return isObject(value) ? within(value) : value;
+  }
+
+  async function resolved(name: string, value: unknown): Promise<unknown> {
     const isNamed = waiting.some((one) => one.name === name) && typeof value === 'string' && !value.startsWith('${');
     if (!isNamed || said.handles.get(name)?.codes.includes(value)) return inside(value);
     const provisions = graph.provisionsFor(tool, name).filter(isLookup);
@@ -161,13 +174,7 @@ export async function lookUpNested<T extends { arguments: Readonly<Record<string
     const id = found.get(`${name} ${value}`) ?? (await step.addProducer(provision.producer, name, value));
     found.set(`${name} ${value}`, id);
     return referenceTo(id, provision, { tool, argument: name });
-  };
-  if (waiting.length === 0) return decided;
-  const entries = await inOrder(Object.entries(decided.arguments), async ([name, value]) => [
-    name,
-    await inside(value),
-  ]);
-  return { ...decided, arguments: Object.fromEntries(entries) };
+  }
 }
 
 async function inOrder<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {

@@ -29,7 +29,7 @@ export interface Chain {
   /** The step of it that is to be called again with the next value, if there is one. */
   repeated?: Repeated | undefined;
   /** Whether one was looked for in words of the request; behind that, only codes are looked at. */
-  isLookedAt?: boolean;
+  isLookedAt?: boolean | undefined;
   /** The words that arguments of its steps look up, each by itself: no further call is for these. */
   readonly roles: string[];
 }

@@ -9,7 +9,7 @@ import { nearOf, type Progress } from './drafts.js';
 import { readKnown } from './known.js';
 import type { Deciding } from './read.js';
 import type { Repeated } from './served-values.js';
-import { wordsOf } from './sources.js';
+import { folded, wordsOf } from './sources.js';
 import type { About, Adding, Chain } from './step.js';
 
 /** @see About. `asks`: what the model wrote as several asks for the tool */
@@ -80,14 +80,24 @@ async function addAsk(tool: Tool, { asks, ...about }: AboutAsk, adding: Adding):
 async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: Adding): Promise<number> {
   const calls: Repeated[] = [];
   let found: Repeated | undefined;
+  const { drafts } = adding.progress;
   do {
+    const before = drafts.length;
     const chain: Chain = { earlier: [...calls], roles: [] };
     const words = found && wordsOf(found.next);
     // A further call has an ask of its own if the model wrote one with its value.
     const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
     await addStep(tool, { ...about, ask: own ?? ask, hasOwnAsk: own !== undefined, consumers: [], chain }, adding);
     found = chain.repeated;
+    if (found && isLeftBehind(found, adding)) drafts.length = before;
     if (found) calls.push(found);
   } while (found && calls.length < MAX_CALLS);
   return calls.length + 1;
+}
+
+/** Whether the call has its value from an earlier message, and the message has another one in its place: "and in Linz?". */
+function isLeftBehind({ value, next }: Repeated, { request }: Adding): boolean {
+  if (!request.history?.length) return false;
+  const message = folded(request.message);
+  return !message.includes(folded(String(value))) && message.includes(folded(wordsOf(next)));
 }

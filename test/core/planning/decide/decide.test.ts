@@ -303,6 +303,37 @@ describe('what is asked for', () => {
       ]);
     });
 
+    it.each([
+      ['two days are two calls', 'Rain in Oslo on Saturday and Sunday', ['2026-11-28', '2026-11-29']],
+      ['both ends of a window are one', 'Rain in Oslo from Saturday to Sunday', ['2026-11-28']],
+    ])('has the next value that is worked out: %s', async (_, message, days) => {
+      const rain = toolOf('rain', { place: text, day: DAY });
+      const { steps } = await decide([rain, note], message, {
+        tool: single(message, 'rain'),
+        asks: doubtful,
+        arguments: {
+          rain: { '"place": "Oslo", "day": "2026-11-28"}': 0.5, '"day": "2026-11-29", "place": "Oslo"}': 0.5 },
+        },
+        sorts: (call) => sorted(call === 'rain(day)' ? ['2026-11-28', '2026-11-29'] : ['Oslo']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual(days.map((day) => ({ place: 'Oslo', day })));
+    });
+
+    it('has the words of the message in place of those before it', async () => {
+      const message = 'and in Rome?';
+      const { steps } = await decide(
+        [weather, note],
+        { message, history: [{ role: 'user', content: 'Weather in Oslo' }] },
+        {
+          asks: { [`1, "asks": ["${message}"]}`]: 0.9, '2}': 0.1 },
+          tool: chooses(message, 'weather'),
+          arguments: { weather: '"place": "Oslo"}' },
+          sorts: () => sorted(['Oslo', 'Rome']),
+        },
+      );
+      expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Rome' }]);
+    });
+
     it('takes a list in words apart', async () => {
       const message = 'Weather in Oslo, Rome und Bern';
       const { steps } = await decide([weather, note], message, {
@@ -908,6 +939,49 @@ describe('steps on the way', () => {
       arguments: { find_person: '"name": "the boss of Ann"}', invite: '"at": "${s1.value}"}' },
     });
     expect(result).toMatchObject(expected);
+  });
+
+  it.each([
+    ['are no effect that nobody asked for', text, { kind: 'clarification', missing: ['reason'] }],
+    ['find no day', DAY, { kind: 'clarification', missing: ['reason'] }],
+  ])('that the model names for what is missing %s', async (_, reason, expected) => {
+    const message = 'Close it';
+    const { result } = await decide(
+      [makeTool('open_door', { risk: 'medium' }), makeTool('list_doors', {}), toolOf('close', { reason })],
+      message,
+      {
+        tool: (asked) =>
+          asked === message
+            ? chooses(message, 'close')
+            : { [chooses(asked, 'open_door')]: 0.7, [chooses(asked, 'none')]: 0.3 },
+        arguments: { close: '"reason": null}', open_door: '}', list_doors: '}' },
+      },
+    );
+    expect(result).toMatchObject(expected);
+  });
+
+  it('find what an optional identifier has in words, beside the code of another one', async () => {
+    const message = 'please put T-12 to Ann Hill';
+    const find = makeTool('find_user', { inputSchema: needing('name'), outputSchema: returning('user_id') });
+    const update = toolOf(
+      'update_ticket',
+      { ticket_id: text, assignee_id: { type: 'string', description: 'Id of the user who gets it' } },
+      ['ticket_id'],
+    );
+    const { result } = await decide([find, update], message, {
+      tool: single(message, 'update_ticket'),
+      arguments: { find_user: '"name": "Ann Hill"}', update_ticket: '"ticket_id": "T-12", "assignee_id": "Ann Hill"}' },
+    });
+    expect(result).toMatchObject({
+      steps: [
+        { tool: 'find_user', arguments: { name: 'Ann Hill' } },
+        {
+          tool: 'update_ticket',
+          arguments: { ticket_id: 'T-12', assignee_id: '${s1.user_id}' },
+          from: { assignee_id: 'step' },
+        },
+      ],
+    });
   });
 
   it('come from a tool that finds its result by an identifier of the request, sooner than from a list', async () => {
@@ -1618,7 +1692,32 @@ describe('an argument', () => {
     expect(filled?.prompt.user).not.toContain('is hours 9');
   });
 
+  it('has the time of day that the request names in place of that of a message before it', async () => {
+    const ask = 'move E-31 to Friday at 11';
+    const { result } = await decide(
+      [toolOf('move', { start: { type: 'string', format: 'date-time' } })],
+      {
+        message: 'no, better at 11',
+        timeZone: 'UTC',
+        history: [{ role: 'user', content: 'Move E-31 to Friday at 10' }],
+      },
+      {
+        asks: `1, "asks": ["${ask}"]}`,
+        tool: chooses(ask, 'move'),
+        arguments: { move: '"start": "2026-11-27T10:00:00Z"}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { start: '2026-11-27T11:00:00Z' } }] });
+  });
+
   it.each<[string, Record<string, unknown>, string, Answer, object]>([
+    [
+      'is the one whose words it would write',
+      { start: { type: 'string', format: 'date-time' } },
+      'The lift works again at 3 pm',
+      '"start": "3 pm"}',
+      { steps: [{ arguments: { start: '2026-11-23T15:00:00Z' }, from: { start: 'computed' } }] },
+    ],
     ['is asked for', { count: { type: 'integer' } }, 'Wait for 9 hours', '"count": 48}', { missing: ['count'] }],
     [
       'takes the words of another one that it means',

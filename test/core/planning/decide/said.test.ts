@@ -44,6 +44,8 @@ it.each([
   ['en', 'Wake me tomorrow at 8 pm', { date: '2026-11-24', time: '20:00:00' }],
   ['zh', '明天下午三点开会', { date: '2026-11-24', time: '15:00:00' }],
   ['de', 'Stelle bitte den Wecker auf morgen um 20 Uhr', { date: '2026-11-24', time: '20:00:00' }],
+  ['de, in words', 'Wecke mich bitte um sieben Uhr', { time: '07:00:00' }],
+  ['nl, in words', 'Zet de wekker op morgen om acht uur', { date: '2026-11-24', time: '08:00:00' }],
 ])('a time of day that is said is worked out with its day: %s', async (_, message, start) => {
   const { times } = await read(message);
   expect(times[0]?.start).toMatchObject(start);
@@ -87,6 +89,8 @@ it.each([
   ['en', 'A table for four people', 4],
   ['zh', '预订三张票', 3],
   ['zh, of messages', '看看频道里的三十条消息', 30],
+  ['de', 'Reserviere bitte einen Tisch für vier Personen', 4],
+  ['ru, of a feminine thing', 'Закажи мне две пиццы на вечер', 2],
 ])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
   const { numbers } = await read(message);
   expect(numbers.map((one) => one.value)).toContain(value);
