@@ -9,7 +9,7 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
-import { type ChoiceWriting, type Value, write, writeChoice, writeSettled } from './choice.js';
+import { type ChoiceWriting, numbersWithin, type Value, write, writeChoice, writeSettled } from './choice.js';
 import {
   type Awaiting,
   choose,
@@ -131,7 +131,7 @@ function inOrderOf({ properties }: JsonSchema, values: Readonly<Record<string, u
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
+  const { root, writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = listOf(schema.required);
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
@@ -139,6 +139,7 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const value: Record<string, unknown> = {};
   const from: Record<string, SourceName> = {};
   const missing: string[] = [];
+  const added = new Set<string>();
   let probability = 1;
   let separator = '';
   // The next value of a repeated call comes first, since the others go with it.
@@ -147,22 +148,32 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   for (const name of needed.toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)))) await add(name);
   const optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
   const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
-  const waiting = new Set(optional);
-  let open = optional.filter(isOpen);
+  let open = optional.filter((name) => !added.has(name) && isOpen(name));
   while (open.length > 0) {
     const next = await likeliestOf(open);
     const before = taken.size;
     await add(next);
-    waiting.delete(next);
     // Only words that were taken can leave another argument without a value.
-    open = open.filter((name) => name !== next && (taken.size === before || isOpen(name)));
+    open = open.filter((name) => !added.has(name) && (taken.size === before || isOpen(name)));
   }
-  for (const name of waiting) if (depth === 0 && lookups.has(name)) await add(name);
+  for (const name of optional) if (depth === 0 && lookups.has(name)) await add(name);
   writer.force('}');
   return { value, from, missing, probability };
 
+  function placeOf(name: string): PlainPlace {
+    return { name, schema: plainSchema(properties[name], root), required: listed.includes(name) };
+  }
+
   async function add(name: string): Promise<void> {
-    const place = { name, schema: properties[name], required: listed.includes(name) };
+    if (added.has(name)) return;
+    added.add(name);
+    const place = placeOf(name);
+    const others = names.filter((one) => !added.has(one) && !(depth === 0 && notGiven.has(one))).map(placeOf);
+    const isSettled = settled.has(name);
+    for (const one of isSettled
+      ? []
+      : await numbersWithin(place, others, `${separator}${JSON.stringify(name)}: `, writing))
+      await add(one);
     const isEmpty = !isNeeded(name) && !isPossible(place, writing);
     const isLookup = isEmpty && depth === 0 && lookups.has(name);
     if (isEmpty && !isLookup) return;

@@ -12,6 +12,7 @@ import {
   isClosed,
   isFreeText,
   isList,
+  isNumber,
   isOpenReference,
   type Place,
   type PlainPlace,
@@ -143,6 +144,35 @@ export async function write(
   if (from === 'request') taken.set(wordsOf(chosen), typeof value === 'number' ? place.name : undefined);
   if (from === 'computed') taken.set(String(value), place.name);
   return { value, from, probability };
+}
+
+/**
+ * The arguments that take a number of the text that the model would write: "two breads" are breads, and two of them. After the
+ * number the model seldom writes it once more, but before it, the text takes its words.
+ *
+ * @param others places that are not written yet
+ * @param key what the writer puts ahead of the value
+ */
+export async function numbersWithin(
+  place: PlainPlace,
+  others: readonly PlainPlace[],
+  key: string,
+  writing: ChoiceWriting,
+): Promise<string[]> {
+  const { context, writer } = writing;
+  const numbers = others.filter((one) => isNumber(one.schema));
+  const isText = isFreeText(place.schema) && !context.handles.has(place.name);
+  if (!isText || numbers.length === 0 || context.said.numbers.length === 0) return [];
+  const mark = writer.mark();
+  writer.force(key);
+  const best = await choose(choicesFor(place, writing), { writer });
+  writer.back(mark);
+  const words = best ? folded(wordsOf(best.chosen.candidate)) : '';
+  const [number, second] = context.said.numbers.filter(({ text }) => words.includes(folded(text)));
+  // A text with several numbers has more than one thing.
+  if (!number || second || folded(number.text) === words) return [];
+  const isWithin = ({ candidate: { from, said } }: Option) => from === 'request' && said === number.text;
+  return numbers.filter((one) => choicesFor(one, writing).some(isWithin)).map(({ name }) => name);
 }
 
 /** A number that a second argument needs, too, is not for the first one if a result may have its value. */

@@ -260,9 +260,9 @@ function timeOf(one: ModelResult, now: Date): SaidTime[] {
   const start = chosen && momentOf(startOf(chosen));
   if (!chosen || !start) return [];
   const timex = chosen.timex ?? '';
-  const [first] = values;
-  const last = first === chosen ? undefined : momentOf(startOf(first ?? {}));
-  if (chosen.Mod === 'since') return [{ text: one.text, start, ...(last ? { last: { start: last } } : {}) }];
+  const last = values[0] === chosen ? undefined : momentOf(startOf(values[0] ?? {}));
+  const isOpen = /^since(?:-start)?$/u.test(chosen.Mod ?? '');
+  if (isOpen) return [{ text: one.text, start, ...(last ? { last: { start: last } } : {}) }];
   // "Until Friday" is one day.
   if (chosen.start === undefined && chosen.value === undefined)
     return [{ text: one.text, start: chosen.Mod === 'before-end' ? dayBefore(start) : start }];

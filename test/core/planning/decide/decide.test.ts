@@ -1692,6 +1692,24 @@ describe('an argument', () => {
     expect(filled?.prompt.user).not.toContain('is hours 9');
   });
 
+  it.each<[string, Answer, object]>([
+    [
+      'which the model writes ahead of the text',
+      { '"item": "two breads", "count": null}': 0.3, '"count": 2, "item": "breads"}': 0.7 },
+      { item: 'breads', count: 2 },
+    ],
+    [
+      'unless it is a part of the name',
+      { '"item": "two breads", "count": null}': 0.6, '"count": null, "item": "two breads"}': 0.4 },
+      { item: 'two breads' },
+    ],
+  ])('that is a number in the words of another one is decided first, %s', async (_, answer, expected) => {
+    const add = toolOf('add_item', { item: text, count: { type: 'integer' } }, ['item']);
+    const { result } = await fill(add, 'Please add two breads', answer);
+    expect(result).toMatchObject({ steps: [{ arguments: expected }] });
+    expect(Object.keys(Object(result).steps[0].arguments)).toEqual(Object.keys(expected));
+  });
+
   it('has the time of day that the request names in place of that of a message before it', async () => {
     const ask = 'move E-31 to Friday at 11';
     const { result } = await decide(

@@ -51,6 +51,12 @@ it.each([
   expect(times[0]?.start).toMatchObject(start);
 });
 
+it('a day since which has no end, also the first one of a month', async () => {
+  const { times } = await read('Rain in Oslo since the beginning of November');
+  expect(times).toEqual([expect.objectContaining({ start: { date: '2026-11-01' } })]);
+  expect(times[0]).not.toHaveProperty('end');
+});
+
 it('a window of time has its end', async () => {
   const { times } = await read('Rain from tomorrow 8 am to tomorrow 5 pm');
   expect(times[0]).toMatchObject({
