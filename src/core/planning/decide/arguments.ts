@@ -30,6 +30,7 @@ import {
   type Candidate,
   impliedSwitch,
   isList,
+  isNumber,
   type Place,
   type PlainPlace,
   plainSchema,
@@ -131,7 +132,7 @@ function inOrderOf({ properties }: JsonSchema, values: Readonly<Record<string, u
 }
 
 async function writeObject(schema: JsonSchema, writing: Writing) {
-  const { root, writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
+  const { root, context, writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = listOf(schema.required);
   const isNeeded = (name: string) => listed.includes(name) || settled.has(name);
@@ -140,6 +141,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const from: Record<string, SourceName> = {};
   const missing: string[] = [];
   const added = new Set<string>();
+  const isFree = ({ name }: Place) => !added.has(name) && !(depth === 0 && notGiven.has(name));
+  const numeric = context.said.numbers.length > 0 ? names.map(placeOf).filter((one) => isNumber(one.schema)) : [];
   let probability = 1;
   let separator = '';
   // The next value of a repeated call comes first, since the others go with it.
@@ -168,16 +171,14 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     if (added.has(name)) return;
     added.add(name);
     const place = placeOf(name);
-    const others = names.filter((one) => !added.has(one) && !(depth === 0 && notGiven.has(one))).map(placeOf);
-    const isSettled = settled.has(name);
-    for (const one of isSettled
-      ? []
-      : await numbersWithin(place, others, `${separator}${JSON.stringify(name)}: `, writing))
-      await add(one);
     const isEmpty = !isNeeded(name) && !isPossible(place, writing);
     const isLookup = isEmpty && depth === 0 && lookups.has(name);
     if (isEmpty && !isLookup) return;
-    writer.force(`${separator}${JSON.stringify(name)}: `);
+    const key = `${JSON.stringify(name)}: `;
+    const isSettled = settled.has(name) || isEmpty;
+    for (const one of isSettled ? [] : await numbersWithin(place, numeric.filter(isFree), separator + key, writing))
+      await add(one.name);
+    writer.force(separator + key);
     separator = ', ';
     if (isLookup) {
       awaiting.push({ name, mark: writer.mark(), odds: await valueOdds(writer) });

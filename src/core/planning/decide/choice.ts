@@ -12,7 +12,6 @@ import {
   isClosed,
   isFreeText,
   isList,
-  isNumber,
   isOpenReference,
   type Place,
   type PlainPlace,
@@ -150,19 +149,17 @@ export async function write(
  * The arguments that take a number of the text that the model would write: "two breads" are breads, and two of them. After the
  * number the model seldom writes it once more, but before it, the text takes its words.
  *
- * @param others places that are not written yet
+ * @param numbers places of numbers that are not written yet
  * @param key what the writer puts ahead of the value
  */
 export async function numbersWithin(
   place: PlainPlace,
-  others: readonly PlainPlace[],
+  numbers: readonly PlainPlace[],
   key: string,
   writing: ChoiceWriting,
-): Promise<string[]> {
+): Promise<readonly PlainPlace[]> {
   const { context, writer } = writing;
-  const numbers = others.filter((one) => isNumber(one.schema));
-  const isText = isFreeText(place.schema) && !context.handles.has(place.name);
-  if (!isText || numbers.length === 0 || context.said.numbers.length === 0) return [];
+  if (numbers.length === 0 || !isFreeText(place.schema) || context.handles.has(place.name)) return [];
   const mark = writer.mark();
   writer.force(key);
   const best = await choose(choicesFor(place, writing), { writer });
@@ -172,7 +169,7 @@ export async function numbersWithin(
   // A text with several numbers has more than one thing.
   if (!number || second || folded(number.text) === words) return [];
   const isWithin = ({ candidate: { from, said } }: Option) => from === 'request' && said === number.text;
-  return numbers.filter((one) => choicesFor(one, writing).some(isWithin)).map(({ name }) => name);
+  return numbers.filter((one) => choicesFor(one, writing).some(isWithin));
 }
 
 /** A number that a second argument needs, too, is not for the first one if a result may have its value. */
