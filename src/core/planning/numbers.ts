@@ -167,3 +167,28 @@ export function atomsIn(text: string, pattern = /(?:)/u): Bound[] {
     pattern.test(atom) ? [{ start: index, end: index + atom.length }] : [],
   );
 }
+
+/** Text in quotation marks, whatever marks it begins and ends with: `[3, 1].at(-1)`. */
+const QUOTED =
+  /([`"])(.{1,400}?)\1|(?<![\p{L}\p{N}])'(.{1,400}?)'(?![\p{L}\p{N}])|\p{Pi}(.{1,400}?)\p{Pf}|„(.{1,400}?)[“”]|「(.{1,400}?)」/gu;
+
+export function quotedIn(text: string): Bound[] {
+  return [...text.matchAll(QUOTED)].flatMap((match) => {
+    const inner = match.slice(2).find(Boolean)?.trim() ?? '';
+    const start = text.indexOf(inner, match.index + 1);
+    return inner === '' ? [] : [{ start, end: start + inner.length }];
+  });
+}
+
+/**
+ * Whether the words stand nowhere but in a longer text or across its end: "two P" of "two P-100" is no time of day, and
+ * `DP-0721-02` holds no day.
+ *
+ * @param bounds of the longer texts
+ */
+export function isWithin(said: string, text: string, bounds: readonly Bound[]): boolean {
+  const isCut = (one: Bound) =>
+    bounds.some((other) => areOverlapping(one, other) && (one.start > other.start || one.end < other.end));
+  const places = occurrencesOf(said, text);
+  return places.length > 0 && places.every(isCut);
+}

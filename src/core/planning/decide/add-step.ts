@@ -140,12 +140,13 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
 
 /**
  * Looks whether the request wants the call once more: the first step of the chain with words of the request, and behind it those
- * with a code ("tickets T-12 and T-13").
+ * with a code ("tickets T-12 and T-13"), a day or a time.
  */
 async function findAgain(call: Decided, { tool, about, adding, said, own }: Step): Promise<Repeated | undefined> {
   const { chain } = about;
   const { known } = adding;
-  const isLookedAt = (name: string) => isRequested(call.from[name]) && (!chain.isLookedAt || said.handles.has(name));
+  const isOpen = (name: string) => !chain.isLookedAt || call.from[name] === 'computed' || said.handles.has(name);
+  const isLookedAt = (name: string) => isRequested(call.from[name]) && isOpen(name);
   const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
   if (Object.keys(from).length === 0) return undefined;
   chain.isLookedAt = true;

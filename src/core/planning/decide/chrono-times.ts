@@ -16,10 +16,10 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // Of two readings of the same words the first counts.
   const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
-  const moment = (part: ParsedResult['start']): Moment => {
+  const moment = (part: ParsedResult['start'], later = 0): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
-    const time = `${two(part.get('hour'))}:${two(part.get('minute'))}:${two(part.get('second'))}`;
+    const time = `${two(Number(part.get('hour')) + later)}:${two(part.get('minute'))}:${two(part.get('second'))}`;
     const isTime = part.isCertain('hour');
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
@@ -29,15 +29,27 @@ export async function timesByChrono(pieces: readonly string[], language: string,
     const { text, placeOf } = inDigits(piece, words);
     return parser.parse(text, now, { forwardDate: true }).map((one) => {
       const [start, end] = [one.index, one.index + one.text.length].map(placeOf);
-      return Object.assign(lastWeekday(one, parser, now) ?? one, { text: piece.slice(start, end) });
+      return Object.assign(lastWeekday(one, parser, now) ?? one, { index: start, text: piece.slice(start, end) });
     });
   };
-  const found = await runInSlices(findInEach(pieces, read));
+  const afternoons = new Set<ParsedResult>();
+  const and = new Intl.ListFormat(language).format(['', '']).trim();
+  const joined = (piece: string) => {
+    const all = read(piece);
+    const late = afternoonsIn(all, piece, and);
+    for (const [clock, part] of late) {
+      afternoons.add(clock);
+      Object.assign(clock, { text: piece.slice(clock.index, part.index + part.text.length) });
+    }
+    const parts = [...late.values()];
+    return all.filter((one) => !parts.includes(one));
+  };
+  const found = await runInSlices(findInEach(pieces, joined));
   const times = found.map(
     (one): WithYear =>
       timeNamed(one.text, named) ?? {
         text: one.text,
-        start: moment(one.start),
+        start: moment(one.start, afternoons.has(one) ? NOON : 0),
         ...(one.end ? { end: moment(one.end) } : {}),
         ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
         year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
@@ -46,8 +58,9 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const isRelative = (one: ParsedResult) => one.tags().has('result/relativeDate');
   const clocks = found.filter((one) => !isRelative(one)).map(({ text }) => text);
+  // In words, "due ore" may be a time of day or a length.
   const timeless = durationsIn(pieces, language, words).filter(
-    ({ text }) => !clocks.some((clock) => clock.includes(text)),
+    ({ text }) => !/\d/u.test(text) || !clocks.some((clock) => clock.includes(text)),
   );
   const relative = found.filter((one) => isRelative(one) && !timeless.some(({ text }) => one.text.includes(text)));
   const windows = relative.map((one) => ({ text: one.text, ...lengthBetween(one.start.date(), now) }));
@@ -61,6 +74,28 @@ function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | '
   if (months > 0 && one.getDate() === other.getDate()) return { seconds: 0, months };
   return { seconds: Math.round(Math.abs(one.getTime() - other.getTime()) / 1000), months: 0 };
 }
+
+/**
+ * "Alle 3" and "pomeriggio" are one time, also with a word or two between them.
+ *
+ * @param and the word of the language for it
+ * @returns the clocks with their part of the day
+ */
+function afternoonsIn(times: readonly ParsedResult[], piece: string, and: string): Map<ParsedResult, ParsedResult> {
+  const isClock = ({ start, end }: ParsedResult) => start.isCertain('hour') && Number(start.get('hour')) < NOON && !end;
+  const isLate = ({ start }: ParsedResult) =>
+    ['hour', 'day', 'weekday'].every((part) => !start.isCertain(part as 'hour')) && Number(start.get('hour')) > NOON;
+  const pairs = times.slice(1).map((part, place) => [times[place] ?? part, part] as const);
+  return new Map(
+    pairs.filter(([clock, part]) => {
+      const between = piece.slice(clock.index + clock.text.length, part.index);
+      return isClock(clock) && isLate(part) && WORDS_BETWEEN.test(between) && !between.split(/\s/u).includes(and);
+    }),
+  );
+}
+
+const NOON = 12;
+const WORDS_BETWEEN = /^\s(?:\p{L}+['’\s]\s?){0,3}$/u;
 
 /** The text with number words in digits, since chrono reads "um 7 Uhr" alone, and where a place in it is in the text. */
 function inDigits(piece: string, words: readonly SaidNumber[]): { text: string; placeOf: (place: number) => number } {
@@ -128,7 +163,7 @@ const IN_DIGITS: readonly Parser[] = [
     extract: (_, [, day, month]) => ({ day: Number(day), month: Number(month) }),
   },
   {
-    pattern: () => /(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?![\d:])/u,
+    pattern: () => /(?<![\d:])([01]?\d|2[0-3])(?::|\s?h\s?)([0-5]\d)(?![\d:])/u,
     extract: (_, [, hour, minute]) => ({ hour: Number(hour), minute: Number(minute) }),
   },
 ];

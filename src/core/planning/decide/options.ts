@@ -6,7 +6,7 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
 import { lengthFormOf } from '../durations.js';
-import { ATOM, areOverlapping, atomsIn, type Bound, occurrencesOf } from '../numbers.js';
+import { ATOM, areOverlapping, atomsIn, type Bound, occurrencesOf, quotedIn } from '../numbers.js';
 import { isLength } from './computed-numbers.js';
 import {
   type Candidate,
@@ -208,18 +208,6 @@ function placesOf(words: readonly string[], text: string): Bound[] {
 
 function isInWord(character = ''): boolean {
   return /[\p{L}\p{N}]/u.test(character) && !UNSPACED.test(character);
-}
-
-/** Text in quotation marks, whatever marks it begins and ends with: `[3, 1].at(-1)`. */
-const QUOTED =
-  /([`"])(.{1,400}?)\1|(?<![\p{L}\p{N}])'(.{1,400}?)'(?![\p{L}\p{N}])|\p{Pi}(.{1,400}?)\p{Pf}|„(.{1,400}?)[“”]|「(.{1,400}?)」/gu;
-
-function quotedIn(text: string): Bound[] {
-  return [...text.matchAll(QUOTED)].flatMap((match) => {
-    const inner = match.slice(2).find(Boolean)?.trim() ?? '';
-    const start = text.indexOf(inner, match.index + 1);
-    return inner === '' ? [] : [{ start, end: start + inner.length }];
-  });
 }
 
 /** Most parts of a path whose runs are candidates. */

@@ -9,14 +9,14 @@ import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { durationsIn, type SaidDuration, SECONDS } from '../durations.js';
 import {
-  areOverlapping,
   atomsIn,
   type Bound,
   CULTURES,
   findInEach,
+  isWithin,
   loadRecognizers,
   numbersIn,
-  occurrencesOf,
+  quotedIn,
   type SaidNumber,
 } from '../numbers.js';
 import {
@@ -97,19 +97,15 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
       : await withRecognizers(pieces, { language, culture }, now);
   const folded = text.toLowerCase();
   const names = atomsIn(folded, NAME_WITH_DATE);
-  const times = read.times.filter((time) => !isInName(time.text.toLowerCase(), folded, names));
+  const outside = (bounds: readonly Bound[]) =>
+    read.times.filter((one) => !isWithin(one.text.toLowerCase(), folded, bounds));
+  // "Q3" of a title in quotation marks is no time, unless nothing else is.
+  const [unquoted, all] = [outside([...names, ...quotedIn(folded)]), outside(names)];
+  const times = unquoted.length > 0 ? unquoted : all;
   // "2 bis 3" may be hours or rooms.
   const mayBeCount = ({ text, start }: SaidTime) => start.date === undefined && /(?<![:.\d])\d{1,2}$/u.test(text);
   const timed = [...times.filter((time) => !mayBeCount(time)), ...read.durations];
   return { ...withDay({ ...read, times }), numbers: await numbersIn(pieces, language, timed) };
-}
-
-/** "Two P" of "two P-100" is no time of day, and `DP-0721-02` holds no day. */
-function isInName(said: string, text: string, names: readonly Bound[]): boolean {
-  const isCut = (one: Bound) =>
-    names.some((name) => areOverlapping(one, name) && (one.start > name.start || one.end < name.end));
-  const places = occurrencesOf(said, text);
-  return places.length > 0 && places.every(isCut);
 }
 
 /** After a line, a sentence, a clause, a word; beside a number only where nothing else is left: "December 1, 2024" is one day. */

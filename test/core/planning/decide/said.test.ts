@@ -46,9 +46,21 @@ it.each([
   ['de', 'Stelle bitte den Wecker auf morgen um 20 Uhr', { date: '2026-11-24', time: '20:00:00' }],
   ['de, in words', 'Wecke mich bitte um sieben Uhr', { time: '07:00:00' }],
   ['nl, in words', 'Zet de wekker op morgen om acht uur', { date: '2026-11-24', time: '08:00:00' }],
+  ['it, of the afternoon', 'Riunione domani alle tre del pomeriggio', { date: '2026-11-24', time: '15:00:00' }],
+  ['pt, of the afternoon', 'Reunião amanhã às 3 da tarde, por favor', { date: '2026-11-24', time: '15:00:00' }],
+  ['it, before another part', 'Riunione domani alle 9 e la sera una cena', { date: '2026-11-24', time: '09:00:00' }],
+  ['fr, apart', 'Réserve une table demain à 12 h 30', { date: '2026-11-24', time: '12:30:00' }],
 ])('a time of day that is said is worked out with its day: %s', async (_, message, start) => {
   const { times } = await read(message);
   expect(times[0]?.start).toMatchObject(start);
+});
+
+it.each([
+  ['beside another time', 'Create an event "Q3 review" on Friday at 10', ['2026-11-27']],
+  ['but alone', 'Create an event "Lunch on Friday"', ['2026-11-27']],
+])('a time within quotation marks is none %s', async (_, message, dates) => {
+  const { times } = await read(message);
+  expect(times.map(({ start }) => start.date)).toEqual(dates);
 });
 
 it('a day since which has no end, also the first one of a month', async () => {
