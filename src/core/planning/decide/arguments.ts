@@ -9,7 +9,7 @@ import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
-import { type ChoiceWriting, numbersWithin, type Value, write, writeChoice, writeSettled } from './choice.js';
+import { type ChoiceWriting, ownerOfNumber, type Value, write, writeChoice, writeSettled } from './choice.js';
 import {
   type Awaiting,
   choose,
@@ -174,11 +174,11 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     const isEmpty = !isNeeded(name) && !isPossible(place, writing);
     const isLookup = isEmpty && depth === 0 && lookups.has(name);
     if (isEmpty && !isLookup) return;
-    const key = `${JSON.stringify(name)}: `;
-    const isSettled = settled.has(name) || isEmpty;
-    for (const one of isSettled ? [] : await numbersWithin(place, numeric.filter(isFree), separator + key, writing))
-      await add(one.name);
-    writer.force(separator + key);
+    const owner = settled.has(name)
+      ? undefined
+      : await ownerOfNumber(place, numeric.filter(isFree), separator, writing);
+    if (owner !== undefined) await add(owner);
+    writer.force(`${separator}${JSON.stringify(name)}: `);
     separator = ', ';
     if (isLookup) {
       awaiting.push({ name, mark: writer.mark(), odds: await valueOdds(writer) });

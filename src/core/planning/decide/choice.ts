@@ -1,4 +1,5 @@
 /** Writes a value that is neither a list nor an object: one choice among its candidates, or a text in the model's own words. */
+import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
@@ -146,30 +147,36 @@ export async function write(
 }
 
 /**
- * The arguments that take a number of the text that the model would write: "two breads" are breads, and two of them. After the
- * number the model seldom writes it once more, but before it, the text takes its words.
+ * The argument that takes a number of the text that the model would write: "two breads" are breads, and two of them. Behind the
+ * number the model seldom writes it once more, but ahead of it, the text takes its words.
  *
  * @param numbers places of numbers that are not written yet
- * @param key what the writer puts ahead of the value
+ * @param separator what the writer puts ahead of the next name
+ * @returns undefined if the model gives them other numbers, or none
  */
-export async function numbersWithin(
+export async function ownerOfNumber(
   place: PlainPlace,
   numbers: readonly PlainPlace[],
-  key: string,
+  separator: string,
   writing: ChoiceWriting,
-): Promise<readonly PlainPlace[]> {
+): Promise<string | undefined> {
   const { context, writer } = writing;
-  if (numbers.length === 0 || !isFreeText(place.schema) || context.handles.has(place.name)) return [];
-  const mark = writer.mark();
-  writer.force(key);
-  const best = await choose(choicesFor(place, writing), { writer });
-  writer.back(mark);
-  const words = best ? folded(wordsOf(best.chosen.candidate)) : '';
+  if (numbers.length === 0 || !isFreeText(place.schema) || context.handles.has(place.name)) return undefined;
+  const best = await chosenFor(place);
+  const words = best ? folded(wordsOf(best)) : '';
   const [number, second] = context.said.numbers.filter(({ text }) => words.includes(folded(text)));
   // A text with several numbers has more than one thing.
-  if (!number || second || folded(number.text) === words) return [];
-  const isWithin = ({ candidate: { from, said } }: Option) => from === 'request' && said === number.text;
-  return numbers.filter((one) => choicesFor(one, writing).some(isWithin));
+  if (!number || second || folded(number.text) === words) return undefined;
+  for (const one of numbers) if ((await chosenFor(one))?.said === number.text) return one.name;
+  return undefined;
+
+  async function chosenFor(one: PlainPlace): Promise<Candidate | undefined> {
+    const mark = writer.mark();
+    writer.force(`${separator}${JSON.stringify(one.name)}: `);
+    const best = await choose<Choice | Option>([...choicesFor(one, writing), NULL], { writer });
+    writer.back(mark);
+    return best && 'candidate' in best.chosen ? best.chosen.candidate : undefined;
+  }
 }
 
 /** A number that a second argument needs, too, is not for the first one if a result may have its value. */

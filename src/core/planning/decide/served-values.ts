@@ -62,6 +62,8 @@ export interface Repeated {
   readonly argument: string;
   /** The value of this call: the first part if the call has a whole list as one value. */
   readonly value: Scalar;
+  /** The words of the request that give the value. */
+  readonly words: string;
   readonly next: Candidate;
   readonly call: Pick<Call, 'arguments' | 'from'>;
 }
@@ -100,7 +102,8 @@ export async function findRepeated(
       const next = await nextOf(called, others, asking.one, writer);
       return next && !isTaken(next, taken) ? { value, next } : undefined;
     });
-    if (found) return { tool, argument, ...found, call };
+    const words = own && found?.value === value ? wordsOf(own.candidate) : String(found?.value);
+    if (found) return { tool, argument, ...found, words, call };
   }
   return undefined;
 }

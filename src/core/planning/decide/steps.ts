@@ -96,8 +96,8 @@ async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: A
 }
 
 /** Whether the call has its value from an earlier message, and the message has another one in its place: "and in Linz?". */
-function isLeftBehind({ value, next }: Repeated, { request }: Adding): boolean {
+function isLeftBehind({ words, next }: Repeated, { request }: Adding): boolean {
   if (!request.history?.length) return false;
   const message = folded(request.message);
-  return !message.includes(folded(String(value))) && message.includes(folded(wordsOf(next)));
+  return !message.includes(folded(words)) && message.includes(folded(wordsOf(next)));
 }

@@ -334,6 +334,24 @@ describe('what is asked for', () => {
       expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Rome' }]);
     });
 
+    it('keeps a day of the message beside another one of it', async () => {
+      const message = 'and in Rome on Saturday and Sunday?';
+      const rain = toolOf('rain', { place: text, day: DAY });
+      const { steps } = await decide(
+        [rain, note],
+        { message, history: [{ role: 'user', content: 'Rain in Oslo' }] },
+        {
+          asks: { [`1, "asks": ["${message}"]}`]: 0.9, '2}': 0.1 },
+          tool: chooses(message, 'rain'),
+          arguments: {
+            rain: { '"place": "Rome", "day": "2026-11-28"}': 0.5, '"day": "2026-11-29", "place": "Rome"}': 0.5 },
+          },
+          sorts: (call) => sorted(call === 'rain(day)' ? ['2026-11-28', '2026-11-29'] : ['Rome']),
+        },
+      );
+      expect(steps.map((step) => Object(step.arguments).day)).toEqual(['2026-11-28', '2026-11-29']);
+    });
+
     it('takes a list in words apart', async () => {
       const message = 'Weather in Oslo, Rome und Bern';
       const { steps } = await decide([weather, note], message, {
