@@ -23,6 +23,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const { request, view, context } = parts;
   const asks = [...new Set(chosen.map(({ ask }) => ask))];
   // An ask that the model completed from the history may name a day in full.
+  // The model reads all times.
   const isCompleted = asks.some((ask) => ask !== parts.message);
   const found = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
   const said = isCompleted ? withoutReplaced(found) : found;
@@ -66,7 +67,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const isOffered = takesField(tool, settling);
     const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
     const before = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
-    return stepPrompt(tool, { ask, serves, said: timesFor(tool, said), earlier: before, context });
+    return stepPrompt(tool, { ask, serves, said: timesFor(tool, found), earlier: before, context });
   }
 
   function results(): SourceContext['results'] {

@@ -96,8 +96,9 @@ async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: A
 }
 
 /** Whether the call has its value from an earlier message, and the message has another one in its place: "and in Linz?". */
-function isLeftBehind({ words, next }: Repeated, { request }: Adding): boolean {
-  if (!request.history?.length) return false;
-  const message = folded(request.message);
-  return !message.includes(folded(words)) && message.includes(folded(wordsOf(next)));
+function isLeftBehind({ words, next }: Repeated, { request: { message, history = [] } }: Adding): boolean {
+  const said = folded(message);
+  const earlier = folded(history.map(({ content }) => content).join('\n'));
+  const isEarlier = earlier.includes(folded(words)) && !said.includes(folded(words));
+  return isEarlier && said.includes(folded(wordsOf(next)));
 }
