@@ -7,6 +7,7 @@ import { inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } fr
 import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
 
 type Parser = Chrono['parsers'][number];
+type Refiner = Chrono['refiners'][number];
 
 /** @param now the local time of the user */
 export async function timesByChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
@@ -16,10 +17,11 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // Of two readings of the same words the first counts.
   const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
-  const moment = (part: ParsedResult['start'], later = 0): Moment => {
+  parser.refiners = [...parser.refiners, afternoonsOf(language)];
+  const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
-    const time = `${two(Number(part.get('hour')) + later)}:${two(part.get('minute'))}:${two(part.get('second'))}`;
+    const time = `${two(part.get('hour'))}:${two(part.get('minute'))}:${two(part.get('second'))}`;
     const isTime = part.isCertain('hour');
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
@@ -29,27 +31,15 @@ export async function timesByChrono(pieces: readonly string[], language: string,
     const { text, placeOf } = inDigits(piece, words);
     return parser.parse(text, now, { forwardDate: true }).map((one) => {
       const [start, end] = [one.index, one.index + one.text.length].map(placeOf);
-      return Object.assign(lastWeekday(one, parser, now) ?? one, { index: start, text: piece.slice(start, end) });
+      return Object.assign(lastWeekday(one, parser, now) ?? one, { text: piece.slice(start, end) });
     });
   };
-  const afternoons = new Set<ParsedResult>();
-  const and = new Intl.ListFormat(language).format(['', '']).trim();
-  const joined = (piece: string) => {
-    const all = read(piece);
-    const late = afternoonsIn(all, piece, and);
-    for (const [clock, part] of late) {
-      afternoons.add(clock);
-      Object.assign(clock, { text: piece.slice(clock.index, part.index + part.text.length) });
-    }
-    const parts = [...late.values()];
-    return all.filter((one) => !parts.includes(one));
-  };
-  const found = await runInSlices(findInEach(pieces, joined));
+  const found = await runInSlices(findInEach(pieces, read));
   const times = found.map(
     (one): WithYear =>
       timeNamed(one.text, named) ?? {
         text: one.text,
-        start: moment(one.start, afternoons.has(one) ? NOON : 0),
+        start: moment(one.start),
         ...(one.end ? { end: moment(one.end) } : {}),
         ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
         year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
@@ -75,23 +65,28 @@ function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | '
   return { seconds: Math.round(Math.abs(one.getTime() - other.getTime()) / 1000), months: 0 };
 }
 
-/**
- * "Alle 3" and "pomeriggio" are one time, also with a word or two between them.
- *
- * @param and the word of the language for it
- * @returns the clocks with their part of the day
- */
-function afternoonsIn(times: readonly ParsedResult[], piece: string, and: string): Map<ParsedResult, ParsedResult> {
-  const isClock = ({ start, end }: ParsedResult) => start.isCertain('hour') && Number(start.get('hour')) < NOON && !end;
-  const isLate = ({ start }: ParsedResult) =>
-    ['hour', 'day', 'weekday'].every((part) => !start.isCertain(part as 'hour')) && Number(start.get('hour')) > NOON;
-  const pairs = times.slice(1).map((part, place) => [times[place] ?? part, part] as const);
-  return new Map(
-    pairs.filter(([clock, part]) => {
-      const between = piece.slice(clock.index + clock.text.length, part.index);
-      return isClock(clock) && isLate(part) && WORDS_BETWEEN.test(between) && !between.split(/\s/u).includes(and);
-    }),
-  );
+/** "Alle 3" and "pomeriggio" are one time, also with a word or two between them, but for "and". */
+function afternoonsOf(language: string): Refiner {
+  const and = new Intl.ListFormat(language).format(['', '']).trim();
+  const isMorning = ({ start, end }: ParsedResult) =>
+    start.isCertain('hour') && Number(start.get('hour')) < NOON && !end;
+  const isPart = ({ start }: ParsedResult) =>
+    Number(start.get('hour')) > NOON &&
+    !start.isCertain('hour') &&
+    !start.isCertain('day') &&
+    !start.isCertain('weekday');
+  return {
+    refine: ({ text }, results) =>
+      results.filter((part, place) => {
+        const clock = results[place - 1];
+        if (!clock || !isMorning(clock) || !isPart(part)) return true;
+        const between = text.slice(clock.index + clock.text.length, part.index);
+        if (!WORDS_BETWEEN.test(between) || between.split(/\s/u).includes(and)) return true;
+        clock.start.assign('hour', Number(clock.start.get('hour')) + NOON);
+        clock.text = text.slice(clock.index, part.index + part.text.length);
+        return false;
+      }),
+  };
 }
 
 const NOON = 12;
