@@ -22,11 +22,9 @@ export type Known = Awaited<ReturnType<typeof readKnown>>;
 export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly Draft[], parts: Deciding) {
   const { request, view, context } = parts;
   const asks = [...new Set(chosen.map(({ ask }) => ask))];
-  // An ask that the model completed from the history may name a day in full.
-  // The model reads all times.
-  const isCompleted = asks.some((ask) => ask !== parts.message);
-  const found = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
-  const said = isCompleted ? withoutReplaced(found) : found;
+  // An ask that the model completed from the history may name a day in full, in place of that of an earlier message.
+  const all = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
+  const said = asks.some((ask) => ask !== parts.message) ? withoutReplaced(all) : all;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
@@ -67,7 +65,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const isOffered = takesField(tool, settling);
     const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
     const before = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
-    return stepPrompt(tool, { ask, serves, said: timesFor(tool, found), earlier: before, context });
+    return stepPrompt(tool, { ask, serves, said: timesFor(tool, all), earlier: before, context });
   }
 
   function results(): SourceContext['results'] {
