@@ -1,10 +1,19 @@
 /** Days and times in the languages that chrono reads, with what Unicode's locale data adds to it in any language. */
 import type { Chrono, ParsedResult } from 'chrono-node';
 import { runInSlices } from '../../in-slices.js';
-import { durationsIn, type SaidDuration } from '../durations.js';
-import { findInEach, numbersIn, type SaidNumber } from '../numbers.js';
+import { durationsIn, type SaidDuration, SECONDS } from '../durations.js';
+import { findInEach, isWithin, numbersIn, occurrencesOf, type SaidNumber } from '../numbers.js';
 import { inWhole, isoDay, type Moment, type Timed, type WithYear, withYears } from '../times.js';
-import { asWord, findNamed, type NearTime, namesNear, patternOf, timeNamed, weekdaysFrom } from './near-times.js';
+import {
+  asWord,
+  findNamed,
+  type NearTime,
+  namesNear,
+  patternOf,
+  timeNamed,
+  UNPARTED,
+  weekdaysFrom,
+} from './near-times.js';
 
 type Parser = Chrono['parsers'][number];
 type Refiner = Chrono['refiners'][number];
@@ -17,7 +26,7 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // Of two readings of the same words the first counts.
   const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
-  parser.refiners = [...parser.refiners, afternoonsOf(language)];
+  parser.refiners = [...parser.refiners, partsOfDay(language)];
   const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
@@ -29,12 +38,21 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   const words = (await numbersIn(pieces, language, [])).filter(({ text }) => !/\d/u.test(text));
   const read = (piece: string) => {
     const { text, placeOf } = inDigits(piece, words);
-    return parser.parse(text, now, { forwardDate: true }).map((one) => {
-      const [start, end] = [one.index, one.index + one.text.length].map(placeOf);
-      return Object.assign(lastWeekday(one, parser, now) ?? one, { text: piece.slice(start, end) });
+    return parser.parse(text, now, { forwardDate: true }).flatMap((one) => {
+      const end = one.index + one.text.length;
+      // chrono reads the "fr" of "früh" as Friday.
+      if (isInWord(text, end)) return [];
+      const said = piece.slice(placeOf(one.index), placeOf(end));
+      return [Object.assign(lastWeekday(one, parser, now) ?? one, { text: said })];
     });
   };
-  const found = await runInSlices(findInEach(pieces, read));
+  const all = await runInSlices(findInEach(pieces, read));
+  const lengths = durationsIn(pieces, language, words);
+  // "A duas" of "daqui a duas semanas" is no time of day, but "à huit" of "à huit heures" is.
+  const text = pieces.join('\n');
+  const days = lengths.filter(({ seconds, months }) => months > 0 || seconds >= SECONDS.day);
+  const bounds = days.flatMap((one) => occurrencesOf(one.text, text));
+  const found = all.filter((one) => !isWithin(one.text, text, bounds));
   const times = found.map(
     (one): WithYear =>
       timeNamed(one.text, named) ?? {
@@ -49,9 +67,7 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   const isRelative = (one: ParsedResult) => one.tags().has('result/relativeDate');
   const clocks = found.filter((one) => !isRelative(one)).map(({ text }) => text);
   // In words, "due ore" may be a time of day or a length.
-  const timeless = durationsIn(pieces, language, words).filter(
-    ({ text }) => !/\d/u.test(text) || !clocks.some((clock) => clock.includes(text)),
-  );
+  const timeless = lengths.filter(({ text }) => !/\d/u.test(text) || !clocks.some((clock) => clock.includes(text)));
   const relative = found.filter((one) => isRelative(one) && !timeless.some(({ text }) => one.text.includes(text)));
   const windows = relative.map((one) => ({ text: one.text, ...lengthBetween(one.start.date(), now) }));
   const whole = withYears(times, today).map((time, place) => inWhole(time, found[place] && unitOf(found[place])));
@@ -65,25 +81,24 @@ function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | '
   return { seconds: Math.round(Math.abs(one.getTime() - other.getTime()) / 1000), months: 0 };
 }
 
-/** "Alle 3" and "pomeriggio" are one time, also with a word or two between them, but for "and". */
-function afternoonsOf(language: string): Refiner {
+/** "Alle 3" and "pomeriggio" are one time, "amanhã" and "de manhã" one day, also with a word or two between them, but for "and". */
+function partsOfDay(language: string): Refiner {
   const and = new Intl.ListFormat(language).format(['', '']).trim();
-  const isMorning = ({ start, end }: ParsedResult) =>
-    start.isCertain('hour') && Number(start.get('hour')) < NOON && !end;
-  const isPart = ({ start }: ParsedResult) =>
-    Number(start.get('hour')) > NOON &&
-    !start.isCertain('hour') &&
-    !start.isCertain('day') &&
-    !start.isCertain('weekday');
+  const isDay = ({ start }: ParsedResult) => start.isCertain('day') || start.isCertain('weekday');
+  const isPart = (one: ParsedResult) =>
+    !isDay(one) && (['hour', 'month', 'year'] as const).every((unit) => !one.start.isCertain(unit));
+  const hourOf = ({ start }: ParsedResult) => Number(start.get('hour'));
   return {
     refine: ({ text }, results) =>
       results.filter((part, place) => {
-        const clock = results[place - 1];
-        if (!clock || !isMorning(clock) || !isPart(part)) return true;
-        const between = text.slice(clock.index + clock.text.length, part.index);
+        const before = results[place - 1];
+        if (!before || before.end || !isPart(part)) return true;
+        const isClock = before.start.isCertain('hour');
+        if (!isClock && !isDay(before)) return true;
+        const between = text.slice(before.index + before.text.length, part.index);
         if (!WORDS_BETWEEN.test(between) || between.split(/\s/u).includes(and)) return true;
-        clock.start.assign('hour', Number(clock.start.get('hour')) + NOON);
-        clock.text = text.slice(clock.index, part.index + part.text.length);
+        if (isClock && hourOf(before) < NOON && hourOf(part) > NOON) before.start.assign('hour', hourOf(before) + NOON);
+        before.text = text.slice(before.index, part.index + part.text.length);
         return false;
       }),
   };
@@ -91,6 +106,12 @@ function afternoonsOf(language: string): Refiner {
 
 const NOON = 12;
 const WORDS_BETWEEN = /^\s(?:\p{L}+['’\s]\s?){0,3}$/u;
+
+function isInWord(text: string, place: number): boolean {
+  return BOTH_SIDES.test(text.slice(place - 1, place + 1)) && !UNPARTED.test(text.slice(place - 1, place + 1));
+}
+
+const BOTH_SIDES = /^[\p{L}\p{M}]{2}$/u;
 
 /** The text with number words in digits, since chrono reads "um 7 Uhr" alone, and where a place in it is in the text. */
 function inDigits(piece: string, words: readonly SaidNumber[]): { text: string; placeOf: (place: number) => number } {

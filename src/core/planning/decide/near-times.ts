@@ -65,7 +65,7 @@ export function asWord(name: string): string {
 }
 
 /** Scripts without spaces between words, or with endings at every word (Hangul). */
-const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+export const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 function plain(text: string): string {
   return text.toLowerCase().replaceAll('’', "'");

@@ -63,6 +63,15 @@ it.each([
   expect(times.map(({ start }) => start.date)).toEqual(dates);
 });
 
+it.each([
+  ['de', 'Zeige mir bitte alles von morgen früh', ['2026-11-24']],
+  ['pt', 'Mostre-me as reuniões de amanhã de manhã', ['2026-11-24']],
+  ['pt', 'Marque a reunião para daqui a duas semanas', []],
+])('a part of a word, of a day or of a length is no time of its own: %s, %s', async (locale, message, dates) => {
+  const { times } = await read(message, { locale });
+  expect(times.map(({ start }) => start.date)).toEqual(dates);
+});
+
 it('a day since which has no end, also the first one of a month', async () => {
   const { times } = await read('Rain in Oslo since the beginning of November');
   expect(times).toEqual([expect.objectContaining({ start: { date: '2026-11-01' } })]);
