@@ -107,11 +107,13 @@ function partsOfDay(language: string): Refiner {
 const NOON = 12;
 const WORDS_BETWEEN = /^\s(?:\p{L}+['’\s]\s?){0,3}$/u;
 
+/** Whether a letter stands on both sides of the place, in a script with spaces between words. */
 function isInWord(text: string, place: number): boolean {
-  return BOTH_SIDES.test(text.slice(place - 1, place + 1)) && !UNPARTED.test(text.slice(place - 1, place + 1));
+  const sides = text.slice(place - 1, place + 1);
+  return LETTERS.test(sides) && !UNPARTED.test(sides);
 }
 
-const BOTH_SIDES = /^[\p{L}\p{M}]{2}$/u;
+const LETTERS = /^[\p{L}\p{M}]{2}$/u;
 
 /** The text with number words in digits, since chrono reads "um 7 Uhr" alone, and where a place in it is in the text. */
 function inDigits(piece: string, words: readonly SaidNumber[]): { text: string; placeOf: (place: number) => number } {
