@@ -4,7 +4,7 @@
 import type { Tool } from '../../core/catalog/tool.js';
 import { keepLatest } from '../../core/kept.js';
 import type { Segment } from '../../core/search/keyword-index.js';
-import type { Layer } from '../../core/search/rank.js';
+import type { Layer } from '../../core/search/layers.js';
 import type { Generation } from './generation.js';
 
 export interface Audience {

@@ -5,7 +5,7 @@ import type { Tool } from '../../core/catalog/tool.js';
 import { buildSegment, type FieldWeights, type Segment } from '../../core/search/keyword-index.js';
 
 /** Raise it when tokenization or scoring of the same tools changes. */
-export const INDEX_VERSION = 6;
+export const INDEX_VERSION = 7;
 
 export interface Generation {
   /** SHA-256 over the searched fields of each tool, the weights and the version, in hexadecimal. */

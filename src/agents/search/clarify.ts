@@ -2,7 +2,8 @@
 import { flaggedParts } from '../../core/catalog/scan.js';
 import { oncePer } from '../../core/kept.js';
 import { renderPhrase } from '../../core/language.js';
-import type { Layer, RankedTool } from '../../core/search/rank.js';
+import type { Layer } from '../../core/search/layers.js';
+import type { RankedTool } from '../../core/search/rank.js';
 
 const MAX_GROUPS = 4;
 

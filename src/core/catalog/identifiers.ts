@@ -2,6 +2,7 @@
 import { stemmer } from 'stemmer';
 import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
+import { codesIn } from './codes.js';
 import { sameJson } from './schema/json.js';
 import type { JsonSchema, Tool } from './tool.js';
 
@@ -11,6 +12,10 @@ export interface Argument {
   readonly name: string;
   readonly isRequired: boolean;
   readonly schema: JsonSchema;
+  /** The forms of the codes that its schema shows, or else others show for the same thing. */
+  readonly codes: ReadonlySet<string>;
+  /** The forms that all schemas in view show. */
+  readonly shown: ReadonlySet<string>;
   readonly key: string;
   /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
   readonly words: readonly string[];
@@ -46,8 +51,8 @@ function isHeld({ words }: Argument, { entities = {} }: Pick<Asked, 'entities'>)
 }
 
 /** The words of the request that are identifiers for the argument by their form alone, such as `rec4Hs9Lm2` or `INV-120`. */
-export function codesIn(message: string, { schema }: Argument): string[] {
-  return tokensOf(message).flatMap((token) => (isCode(token, schema) ? [token.token] : []));
+export function identifiersIn(message: string, argument: Argument): string[] {
+  return tokensOf(message).flatMap((token) => (isCode(token, argument) ? [token.token] : []));
 }
 
 /**
@@ -59,14 +64,15 @@ export function codesIn(message: string, { schema }: Argument): string[] {
  * @returns none if one of them surely is it, or an entity or the word before it says so
  */
 export function doubtfulCodesIn(asked: Asked, argument: Argument, isOnly: boolean): string[] {
-  const { words, named, identified, schema } = argument;
+  const { words, named, identified } = argument;
   const kind = words.at(-1) ?? '';
   const tokens = tokensOf(asked.message);
   const isUnsure = (one: Token) => !isOnly || one.isBehindName || one.names.some((word) => named.has(word));
-  const isSure = (one: Token) => isValue(one, argument) && (isNamed(one, argument) || !isUnsure(one));
+  const isSure = (one: Token) =>
+    isValue(one, argument) && (isShown(one, argument) || isNamed(one, argument) || !isUnsure(one));
   if (WEB.has(kind) || PLACES.has(kind) || isHeld(argument, asked) || tokens.some(isSure)) return [];
   const isOther = (one: Token) => one.names.some((word) => identified.has(word));
-  const codes = tokens.filter((one) => isCode({ ...one, isBehindName: false }, schema) && !isOther(one));
+  const codes = tokens.filter((one) => isCode({ ...one, isBehindName: false }, argument) && !isOther(one));
   return [...new Set(codes.map(({ token }) => token))];
 }
 
@@ -106,13 +112,23 @@ function beginningOf(token: string): string | undefined {
  */
 function isValue(one: Token, argument: Argument): boolean {
   const { token, names, isBehindName } = one;
-  const { words, named, schema } = argument;
+  const { words, named } = argument;
   const kind = words.at(-1) ?? '';
   if (WEB.has(kind)) return token.includes('://');
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
   if (!/\d/u.test(token)) return false;
-  if (isNamed(one, argument)) return true;
-  return isCode({ token, isBehindName }, schema) && !names.some((word) => named.has(word));
+  if (isShown(one, argument) || isNamed(one, argument)) return true;
+  return isCode({ token, isBehindName }, argument) && !names.some((word) => named.has(word));
+}
+
+/** Whether it has the form that the schema shows. */
+function isShown({ token }: Pick<Token, 'token'>, { codes }: Argument): boolean {
+  return codes.size > 0 && [...codesIn(token).keys()].some((form) => codes.has(form));
+}
+
+/** Whether only the schemas of other arguments show its form. */
+function isOfAnother({ token }: Pick<Token, 'token'>, { codes, shown }: Argument): boolean {
+  return [...codesIn(token).keys()].some((form) => shown.has(form) && !codes.has(form));
 }
 
 /** Whether the word before it names the thing. */
@@ -126,7 +142,11 @@ const WORD = /^[\w-]+$/u;
 /** Letters and a number, joined by `_` or `-`. */
 const CODE = /^[a-z]+[_-]\d+$/iu;
 
-function isCode({ token, isBehindName }: Pick<Token, 'token' | 'isBehindName'>, schema: JsonSchema): boolean {
+function isCode(one: Pick<Token, 'token' | 'isBehindName'>, argument: Argument): boolean {
+  const { token, isBehindName } = one;
+  const { schema } = argument;
+  if (isShown(one, argument)) return true;
+  if (isOfAnother(one, argument)) return false;
   if (NUMBER.test(token)) return /^#|^\d{5,}(?<!000)$/u.test(token);
   if (isBehindName || isNumeric(schema) || !WORD.test(token) || !/\d/u.test(token)) return false;
   return (token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token);

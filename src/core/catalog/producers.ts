@@ -1,11 +1,11 @@
 /** Finds tools whose results provide arguments of others: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { oncePer } from '../kept.js';
 import { type Argument, type Asked, isGiven, stemsOf } from './identifiers.js';
-import { isObject, listOf, objectOf } from './schema/json.js';
-import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
+import { NAME_IN_TEXT, type Profile, profilesOf, type ResultField, SUFFIXES } from './profiles.js';
+import { isObject } from './schema/json.js';
+import { fits } from './schema/paths.js';
 import type { View } from './scope.js';
-import { firstSentence } from './summary.js';
-import type { JsonSchema, Tool } from './tool.js';
+import type { Tool } from './tool.js';
 
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
@@ -15,28 +15,8 @@ export interface Provision {
   readonly score: number;
 }
 
-interface Profile {
-  readonly tool: Tool;
-  readonly words: readonly string[];
-  readonly arguments: readonly Argument[];
-  /** Also those within its objects and lists. */
-  readonly identifiers: readonly Argument[];
-  readonly fields: readonly ResultField[];
-  readonly required: readonly Argument[];
-  /** Suffixes of its name, two or more words long: a text that contains one refers to this tool. */
-  readonly phrases: readonly string[];
-  /** Requires a text that a person can give, so it can look up what the request names. */
-  readonly isSearch: boolean;
-}
-
 const MIN_SCORE = 0.2;
 const MAX_PROVISIONS = 32;
-/** Stems that end the names of identifiers by convention, in the schemas of every domain. */
-const IDENTIFIER = new Set(stemsOf('id uuid guid uri urn handle ref slug sku hash sha'));
-/** These also end names of values that people know (`country_code`): they count where a result has a field of that name. */
-const MAYBE_IDENTIFIER = new Set(stemsOf('code key token number url path file filename'));
-const SUFFIXES = new Set([...IDENTIFIER, ...MAYBE_IDENTIFIER, 'name']);
-const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
 /** Producers score less if they change things, belong to another source, or first need an identifier themselves. */
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
@@ -44,12 +24,14 @@ export const producerGraph = oncePer((view: View) => createProducerGraph(view.to
 
 function createProducerGraph(tools: readonly Tool[]) {
   const profiles = profilesOf(tools);
-  const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
-  const identifiers = new Map(profiles.map((profile) => [profile.tool.name, profile.identifiers]));
+  const byName = new Map(profiles.map((profile) => [profile.tool.name, profile]));
+  const codes: ReadonlySet<string> = new Set(profiles.flatMap((profile) => [...profile.codes]));
   const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
-  const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name) ?? [];
+  const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name)?.arguments ?? [];
   /** Its identifiers, also within its objects and lists. */
-  const identifiersOf = (tool: Tool): readonly Argument[] => identifiers.get(tool.name) ?? [];
+  const identifiersOf = (tool: Tool): readonly Argument[] => byName.get(tool.name)?.identifiers ?? [];
+  /** The forms of the codes that its arguments take. @see codesShown */
+  const codesOf = (tool: Tool): ReadonlySet<string> => byName.get(tool.name)?.codes ?? new Set();
   /** Best first, at most 32. One producer can appear several times, with different fields. */
   const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
     const isNamed = (one: Argument) => one.name === name;
@@ -58,7 +40,7 @@ function createProducerGraph(tools: readonly Tool[]) {
     known.set(argument, provisions);
     return provisions;
   };
-  return { argumentsOf, identifiersOf, provisionsFor };
+  return { argumentsOf, identifiersOf, codes, codesOf, provisionsFor };
 }
 
 function findProvisions(argument: Argument, profiles: readonly Profile[]): Provision[] {
@@ -134,100 +116,6 @@ function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boole
   return ({ tool: { name: other }, phrases }) => names.has(other) || phrases.some(isSaid);
 }
 
-function profilesOf(tools: readonly Tool[]): Profile[] {
-  const most = Math.max(LEAST_FIELDS, Math.min(MOST_FIELDS, Math.floor(ALL_FIELDS / tools.length)));
-  const fields = new Map(tools.map((tool) => [tool, resultFields(tool, most)]));
-  const common = new Set([...SUFFIXES, ...tools.flatMap(({ origin }) => stemsOf(origin))]);
-  const taken = new Set(tools.flatMap(({ inputSchema }) => Object.keys(objectOf(inputSchema.properties))));
-  const surroundings = {
-    names: new Set(tools.map(({ name }) => name)),
-    nouns: countOf(tools.flatMap(({ name }) => [...new Set(stemsOf(name))]).filter((word) => !common.has(word))),
-    returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
-    named: thingsIn([...taken]),
-    identified: thingsIn([...taken].filter((name) => IDENTIFIER.has(stemsOf(name).at(-1) ?? ''))),
-  };
-  return tools.map((tool) => {
-    const own = argumentsOf(tool, tool.inputSchema, surroundings);
-    const all = [...own, ...nestedOf(tool, tool.inputSchema, surroundings)];
-    const identifiers = all.filter(({ isIdentifier }) => isIdentifier);
-    const words = stemsOf(tool.name);
-    const required = own.filter(({ isRequired }) => isRequired);
-    const isSearch = required.some((one) => !one.isIdentifier && one.schema.type === 'string');
-    const ends = [0, 1, 2].map((start) => words.slice(start)).filter(({ length }) => length > 1);
-    const phrases = ends.map((end) => ` ${end.join(' ')} `);
-    return { tool, words, arguments: own, identifiers, fields: fields.get(tool) ?? [], required, phrases, isSearch };
-  });
-}
-
-function thingsIn(names: readonly string[]): ReadonlySet<string> {
-  return new Set(names.flatMap(stemsOf).filter((word) => !SUFFIXES.has(word)));
-}
-
-type Surroundings = Record<'names' | 'returned' | 'named' | 'identified', ReadonlySet<string>> & {
-  /** Number of tools with that stem in their names. */
-  readonly nouns: ReadonlyMap<string, number>;
-};
-
-function countOf(words: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
-}
-
-const MAX_DEPTH = 3;
-
-/** The arguments within objects and lists of objects. */
-function nestedOf(tool: Tool, schema: JsonSchema, surroundings: Surroundings, depth = 1): Argument[] {
-  if (depth > MAX_DEPTH) return [];
-  return Object.values(objectOf(schema.properties)).flatMap((node) => {
-    const whole = dereference(tool.inputSchema, node) ?? {};
-    const inner = whole.type === 'array' ? (dereference(tool.inputSchema, whole.items) ?? {}) : whole;
-    if (!isObject(inner.properties)) return [];
-    return [...argumentsOf(tool, inner, surroundings), ...nestedOf(tool, inner, surroundings, depth + 1)];
-  });
-}
-
-function argumentsOf(
-  tool: Tool,
-  { properties, required }: JsonSchema,
-  { names, nouns, returned, named, identified }: Surroundings,
-): Argument[] {
-  const ofTool = stemsOf(tool.name);
-  return Object.entries(objectOf(properties)).flatMap(([name, node]) => {
-    if (!isObject(node)) return [];
-    const schema = dereference(tool.inputSchema, node) ?? node;
-    const words = stemsOf(name);
-    const last = words.at(-1) ?? '';
-    const said = String(schema.description ?? '');
-    const isNamed = (said.match(NAME_IN_TEXT) ?? []).some((word) => word !== tool.name && names.has(word));
-    const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
-    const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
-    const described = stemsOf(firstSentence(said));
-    const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed || isIdentifierBy(described));
-    const kind = isIdentifier && !SUFFIXES.has(last) ? 'id' : last;
-    const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
-    const isNoun = (word: string) => nouns.has(word);
-    // A bare `id` identifies what its description mentions, else what the tool's name does.
-    const around = [...described.filter(isNoun), ...ofTool.toReversed().filter(isNoun)].slice(0, 3);
-    // Of a name that no other tool has, such as `assignee_id`, the description says what it is.
-    const isRole = !own.some((word) => (nouns.get(word) ?? 0) > (ofTool.includes(word) ? 1 : 0));
-    const isThing = (word: string) => {
-      const identifier = `${word} ${kind}`;
-      return isNoun(word) && (returned.has(identifier) || ` ${described.join(' ')} `.includes(` ${identifier} `));
-    };
-    const role = isRole ? described.find(isThing) : undefined;
-    const isRequired = listOf(required).includes(name);
-    const key = `${words.join(' ')} of ${(own.length > 0 ? own : around).join(' ')}`;
-    const things = own.length > 0 ? [...new Set([...own, ...(role === undefined ? [] : [role])])] : around;
-    return [{ tool, name, isRequired, schema, key, words, kind, things, named, identified, isIdentifier }];
-  });
-}
-
-/** "Ids of the drivers who take part", but not "ID or name of the channel". */
-function isIdentifierBy(description: readonly string[]): boolean {
-  return description.slice(0, 2).some((word) => IDENTIFIER.has(word)) && !description.includes('name');
-}
-
 /** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may be added, default all. */
 export interface ProducerContext {
   readonly view: View;
@@ -274,20 +162,4 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
       found.push({ tool: best, serves: `${consumer.name}.${argument.name}` });
     }
   }
-}
-
-interface ResultField extends Field {
-  readonly words: readonly string[];
-  readonly owners: ReadonlySet<string>;
-}
-
-/** Fields of one result, and of all results together: each is compared with each argument that is looked at. */
-const [MOST_FIELDS, LEAST_FIELDS, ALL_FIELDS] = [400, 16, 100_000];
-
-function resultFields({ outputSchema }: Tool, most: number): ResultField[] {
-  const fields = outputSchema ? fieldsOf(outputSchema, { steps: 6, fields: most }) : [];
-  return fields.map((field) => {
-    const names = field.path.filter((step) => typeof step === 'string').map(stemsOf);
-    return { ...field, words: names.at(-1) ?? [], owners: new Set(names.slice(0, -1).flat()) };
-  });
 }

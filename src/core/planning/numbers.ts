@@ -31,15 +31,11 @@ export async function numbersIn(
   const finding = findInEach(pieces, (text) => {
     const folded = text.toLowerCase();
     const taken = times.flatMap((time) => occurrencesOf(time, folded));
-    const names = atomsIn(text, NAME_WITH_DIGITS);
-    // Of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion.
-    const isFree = (start: number, length: number) => {
-      const number = { start, end: start + length };
-      const isTaken = taken.some((one) => start >= one.start && number.end <= one.end);
-      return !isTaken && !names.some((name) => areOverlapping(name, number));
-    };
-    const words = read(text).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
-    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
+    const isFree = (start: number, length: number) =>
+      !taken.some((one) => start >= one.start && start + length <= one.end);
+    const rest = withoutNames(text, NAME_WITH_DIGITS);
+    const words = read(rest).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
+    const digits = [...rest.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
       if (!isFree(index, found.length)) return [];
       const isPercent = PERCENT.test(text.slice(index + found.length));
       return readDigits(found, marks).map((one) => (isPercent ? { ...one, isPercent } : one));
@@ -50,6 +46,12 @@ export async function numbersIn(
   const words = found.flatMap((one) => one.words);
   const known = new Set(words.map(({ value }) => value));
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
+}
+
+/** With blanks for names: of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion, of "two P-100" "two P" for a time. */
+export function withoutNames(text: string, pattern: RegExp): string {
+  const names = atomsIn(text, pattern);
+  return names.reduce((rest, { start, end }) => rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end), text);
 }
 
 /** Finds numbers in words, with their place. */
@@ -181,8 +183,7 @@ export function quotedIn(text: string): Bound[] {
 }
 
 /**
- * Whether the words stand nowhere but in a longer text or across its end: "two P" of "two P-100" is no time of day, and
- * `DP-0721-02` holds no day.
+ * Whether the words stand nowhere but in a longer text or across its end: "a duas" of "daqui a duas semanas" is no time of day.
  *
  * @param bounds of the longer texts
  */

@@ -2,6 +2,7 @@
 import MiniSearch, { type Options } from 'minisearch';
 import SearchableMap from 'minisearch/SearchableMap';
 import { z } from 'zod';
+import { codesOf } from '../catalog/codes.js';
 import { MAX_DESCRIPTION_CHARACTERS, type Tool } from '../catalog/tool.js';
 import { oneLine } from '../visible-text.js';
 import { stemOf, wordsOf } from './words.js';
@@ -46,7 +47,7 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
     category: tool.category ?? '',
     description: oneLine(tool.description),
     parameters: Object.keys(Object(tool.inputSchema.properties)).join(' ').slice(0, MAX_DESCRIPTION_CHARACTERS),
-    examples: tool.examples.join('\n'),
+    examples: [...tool.examples, ...codesOf(tool).keys()].join('\n'),
   };
 }
 

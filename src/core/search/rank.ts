@@ -3,6 +3,7 @@
  * weighted by rarity among the visible tools and divided by the sum of a perfect match. Free texts alone add little, however
  * much of the query they hold. No score depends on a hidden tool: results are those of an index without it.
  */
+import { codesIn, codesOf } from '../catalog/codes.js';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { runInSlices } from '../in-slices.js';
@@ -14,17 +15,11 @@ import {
   fieldWeightsSchema,
   SEARCH_FIELDS,
   type SearchField,
-  type Segment,
   type Share,
 } from './keyword-index.js';
+import { joinLayers, type Layer, type Space } from './layers.js';
 import { createSynonymTable, type Meaning, type SynonymTable } from './synonyms.js';
 import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
-
-/** A segment for one caller. `visible` is 1 for each tool that the caller may see. Default: all. */
-export interface Layer {
-  readonly segment: Segment;
-  readonly visible?: Uint8Array | undefined;
-}
 
 /** `word` is the word of the query, followed by an arrow and the word of the tool where they differ. */
 export interface WhyMatched {
@@ -74,7 +69,7 @@ interface Unit {
 
 const MAX_UNITS = 40;
 /** Weights relative to a word of the query itself. */
-const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1 };
+const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1, code: 4 };
 const MIN_GUESSED_CHARACTERS = 4;
 const MAX_NEAR_TERMS = 4;
 /** Match of a tool with the word in name, title and keywords. */
@@ -97,8 +92,8 @@ export function* rank(
 ): Generator<void, RankedTool[], void> {
   const { limit, limits, learnt } = options;
   const space = joinLayers(layers);
+  const units = codeUnits(query, space);
   const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
-  const units: Unit[] = [];
   for (const phrase of phrases) {
     units.push(toUnit(phrase, space, options));
     yield;
@@ -143,47 +138,6 @@ function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSea
 /** The keyword search of a view. It is built once, in slices, at its first use; each list of names makes another view. */
 export const keywordSearchOf = oncePer((view: View) => runInSlices(buildKeywordSearch(view.tools)));
 
-type Space = ReturnType<typeof joinLayers>;
-
-/** The visible tools of all layers under consecutive numbers. */
-function joinLayers(layers: readonly Layer[]) {
-  let tools: readonly Tool[] = [];
-  const numbered = layers.map(({ segment, visible }) => {
-    const start = tools.length;
-    tools = start === 0 ? segment.tools : [...tools, ...segment.tools];
-    return { segment, visible, start };
-  });
-  const find = (term: string): Found => {
-    const [first] = numbered;
-    if (first && numbered.length === 1 && !first.visible) return first.segment.find(term);
-    const found = new Map<number, Share>();
-    for (const { segment, visible, start } of numbered)
-      for (const [place, share] of segment.find(term)) if (visible?.[place] !== 0) found.set(start + place, share);
-    return found;
-  };
-  const isSeen = (_: Tool, place: number) => {
-    const { visible, start } = numbered.findLast((one) => one.start <= place) ?? {};
-    return visible?.[place - (start ?? 0)] !== 0;
-  };
-  return {
-    find,
-    size: layers.every(({ visible }) => !visible) ? tools.length : tools.filter(isSeen).length,
-    near(term: string): string[] {
-      const edits = new Map(layers.flatMap(({ segment }) => [...segment.near(term)]));
-      return [...edits.keys()].sort((one, other) => (edits.get(one) ?? 0) - (edits.get(other) ?? 0));
-    },
-    layerOf: (place: number) => numbered.findLastIndex(({ start }) => start <= place),
-    toolAt: (place: number) => tools[place] as Tool,
-    places: (worthOf: (tool: Tool) => number): Found =>
-      new Map(
-        tools.flatMap((tool, place): [number, Share][] => {
-          const value = worthOf(tool);
-          return value > 0 && isSeen(tool, place) ? [[place, { value, prose: 0 }]] : [];
-        }),
-      ),
-  };
-}
-
 /** Splits a query into known phrases and single words. Phrases with the same keys count once. */
 function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly Atom[])[] {
   const phrases: (readonly Atom[])[] = [];
@@ -201,6 +155,15 @@ function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly At
   }
   const byKeys = new Map(phrases.map((phrase) => [phrase.map(({ key }) => key).join(' '), phrase]));
   return [...byKeys.values()].filter(({ length }) => length > 0);
+}
+
+/** A code says more than a word: nearly always, the tool that is meant shows one of its form. Unknown forms say nothing. */
+function codeUnits(query: string, space: Space): Unit[] {
+  return [...codesIn(query)].flatMap(([form, asked]) => {
+    const best = space.find(form);
+    const worth = WEIGHTS.code * rarityOf(best.size, space.size);
+    return best.size > 0 ? [{ asked, readings: [{ terms: [form], found: best }], best, worth }] : [];
+  });
 }
 
 /** The best reading counts; the rarity of a unit comes from the tools that any reading finds. */
@@ -292,5 +255,6 @@ function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[
 const termsOf = oncePer((tool: Tool): readonly { field: SearchField; word: string; term: string }[] => {
   const texts = fieldTexts(tool);
   const toTerms = (field: SearchField) => wordsOf(texts[field]).map((word) => ({ field, word, term: stemOf(word) }));
-  return SEARCH_FIELDS.flatMap(toTerms);
+  const codes = [...codesOf(tool)].map(([term, word]) => ({ field: 'examples', word, term }) as const);
+  return [...codes, ...SEARCH_FIELDS.flatMap(toTerms)];
 });

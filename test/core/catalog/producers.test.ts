@@ -315,6 +315,35 @@ describe('the request holds the value of', () => {
     expect(namesAdded(view, 'count_tasks', asks('tasks of 120011'))).toEqual([]);
   });
 
+  describe('whose schema shows the form of its codes', () => {
+    const like = (description: string) => ({ type: 'string', description });
+    const find = makeTool('find_guest', {
+      inputSchema: needing('name'),
+      outputSchema: objectOf({ guest_id: text }),
+    });
+    const take = (name: string, properties: Record<string, unknown>) =>
+      makeTool(name, { inputSchema: { ...objectOf(properties), required: Object.keys(properties) } });
+    const greet = take('greet', { guest_id: like('Id of the guest, e.g. G-1') });
+    const renew = take('renew_loan', { loan_id: like('Number of the loan, e.g. L-1') });
+
+    it('has a code of that form, also behind a capitalised word, and none of the form that others show', () => {
+      const view = viewOf(find, greet, renew);
+      expect(namesAdded(view, 'greet', asks('Wake Ann G-4 please'))).toEqual([]);
+      expect(namesAdded(view, 'greet', asks('greet L-4'))).toEqual(['find_guest']);
+      expect(namesAdded(view, 'greet', asks('greet X-4'))).toEqual([]);
+    });
+
+    it('shares it with identifiers of the same thing that show none, by their names or descriptions', () => {
+      const move = take('move', { guest_id: text });
+      const invite = take('invite', { attendees: like('Ids of the guests to invite') });
+      const number = take('bill', { guest_number: text });
+      const view = viewOf(find, greet, renew, move, invite, number);
+      const codes = (tool: string) => [...producerGraph(view).codesOf(view.byName.get(tool) as Tool)];
+      expect([codes('move'), codes('invite'), codes('bill')]).toEqual([['g0'], ['g0'], []]);
+      expect(namesAdded(view, 'move', asks('move L-4'))).toEqual(['find_guest']);
+    });
+  });
+
   it('another identifier, where the name of that one stands before the first of a list', () => {
     const inputSchema = { ...strings('ticket_id', 'person_id'), required: ['ticket_id', 'person_id'] };
     const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: strings('person_id', 'email') });

@@ -50,6 +50,16 @@ describe('ranking', () => {
     expect(found).toMatchObject([{ tool: { name: 'other' }, why: [{ fields: ['parameters'] }] }]);
   });
 
+  it('finds a tool by a code of the form that its schema shows, ahead of words, and names both codes', () => {
+    const showing = (name: string, description: string) =>
+      makeTool(name, { inputSchema: { type: 'object', properties: { it: { type: 'string', description } } } });
+    const tools = [...GIT, showing('cancel', 'Number, e.g. A-310'), showing('refund', 'Number, e.g. O-12')];
+    const [first, ...rest] = search(tools, 'delete a-7 from the workspace history');
+    expect(first).toMatchObject({ tool: { name: 'cancel' }, why: [{ asked: 'a-7', word: 'a-7 → A-310' }] });
+    expect(names(rest)).not.toContain('refund');
+    expect(names(search(tools, 'B-7'))).toEqual([]);
+  });
+
   it.each([
     ['a Chinese word', '删除文件', 'file_delete', '删除 → delete'],
     ['another form of the word', 'deleting files', 'file_delete', 'deleting → delete'],

@@ -2,7 +2,8 @@
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { runWhole } from '../../../src/core/in-slices.js';
 import { buildSegment, fieldWeightsSchema, type Segment } from '../../../src/core/search/keyword-index.js';
-import { type Layer, type RankedTool, rank } from '../../../src/core/search/rank.js';
+import type { Layer } from '../../../src/core/search/layers.js';
+import { type RankedTool, rank } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 
 export const NO_SYNONYMS = createSynonymTable([], []);

@@ -6,6 +6,8 @@
  * Where selection ordered the tools for the ask, fits come first, and only the names of the tools near the best are ranked: to read
  * the lines of all took half of the tokens of a plan. Where selection was skipped, the names of all tools come first.
  */
+import { codesIn } from '../../catalog/codes.js';
+import { producerGraph } from '../../catalog/producers.js';
 import type { Tool } from '../../catalog/tool.js';
 import { type Fit, readFit } from './check-fit.js';
 import { producersOf } from './needs.js';
@@ -49,6 +51,13 @@ const FIRST = { tools: 4, near: 0.7 };
  */
 const FITS = 0.4;
 
+/**
+ * Factors on the odds of a tool that takes a code of the ask, by its form, and of one that does not. Of 80 requests of eight sets with
+ * a code whose form a schema shows, 76 want a tool that takes it; of the other tools, one in six does. The square roots of both
+ * ratios count, as do those of names.
+ */
+const CODES = { taken: 2.5, other: 0.25 };
+
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
   const chosen: ToolOfAsk[] = [];
@@ -66,6 +75,20 @@ interface Opinion {
   /** What the lift of the tool's name is compared with: that of "none", or less if its fit is near the best. */
   readonly against: (tool: Tool) => number;
   readonly known: ReadonlyMap<Tool, Fit>;
+  readonly evidenceOf: Evidence;
+}
+
+/** How many times likelier the codes of an ask make a tool: `INV-120` is for those whose schemas show such a code. */
+type Evidence = (tool: Tool) => number;
+
+function evidenceFor(ask: string, choice: Deciding): Evidence {
+  const { codes, codesOf } = producerGraph(choice.view);
+  const known = [...codesIn(ask).keys()].filter((form) => codes.has(form));
+  return (tool) => {
+    const takers = known.length > 0 ? [tool, ...producersOf(tool, choice)] : [];
+    const isTaken = (form: string) => takers.some((one) => codesOf(one).has(form));
+    return known.reduce((factor, form) => factor * (isTaken(form) ? CODES.taken : CODES.other), 1);
+  };
 }
 
 /** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
@@ -79,16 +102,16 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const behind = together[place] ?? [];
     const context = choice.contextAfter(asks.slice(0, place));
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
+    const evidenceOf = evidenceFor(ask, choice);
     const liftOf = liftsOf(reading, unasked);
-    const likely = likeliestOf(tools, reading, liftOf);
-    opinions.push({ ask, tools, likely, liftOf, against: () => liftOf([none]), known: new Map() });
+    const likely = likeliestOf(tools, reading, (tool) => liftOf([tool.name]) * evidenceOf(tool));
+    opinions.push({ ask, tools, likely, liftOf, against: () => liftOf([none]), known: new Map(), evidenceOf });
   }
   return opinions;
 }
 
 /** The tools whose names have the highest lift, down to a share of it. */
-function likeliestOf(tools: readonly Tool[], reading: Ranked, liftOf: LiftOf): Tool[] {
-  const lift = ({ name }: Tool) => liftOf([name]);
+function likeliestOf(tools: readonly Tool[], reading: Ranked, lift: (tool: Tool) => number): Tool[] {
   const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
   const highest = Math.max(...read.map(lift));
   const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, SCORED.likely);
@@ -103,14 +126,16 @@ async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const before = asks.slice(0, place);
-    const tools = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
+    const evidenceOf = evidenceFor(ask, choice);
+    const ordered = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
+    const tools = ordered.toSorted((one, other) => evidenceOf(other) - evidenceOf(one));
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));
     const isNear = (tool: Tool) => (known.get(tool)?.lift ?? 0) >= FIRST.near * highest;
     const likely = tools.slice(0, FIRST.tools).filter((tool, order) => order === 0 || isNear(tool));
     const names = await compareNames(ask, isNear, { ...choice, context: choice.contextAfter(before), tools: likely });
-    opinions.push({ ask, tools, likely, known, ...names });
+    opinions.push({ ask, tools, likely, known, evidenceOf, ...names });
   }
   return opinions;
 }
@@ -176,10 +201,10 @@ async function scoreLikely(scoring: Scoring): Promise<ScoredTool[]> {
  * of 33. For requests of one ask 25 of 31 tools are right in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
 async function score(tool: Tool, scoring: Scoring): Promise<ScoredTool> {
-  const { liftOf, against, known } = scoring;
+  const { liftOf, against, known, evidenceOf } = scoring;
   const { fits, lift: fit } = known.get(tool) ?? (await readFit(tool, scoring.ask, scoring));
   const lift = liftWithProducers(tool, liftOf, scoring);
-  return { tool, lift, fits, odds: fit * Math.sqrt(lift / against(tool)) };
+  return { tool, lift, fits, odds: fit * Math.sqrt(lift / against(tool)) * evidenceOf(tool) };
 }
 
 /** One effect is not on the way to another: a request for a backup does not ask to restore it. */

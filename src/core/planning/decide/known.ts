@@ -1,5 +1,5 @@
 /** What the request and the steps so far say for the arguments of a step. */
-import { codesIn, isGiven } from '../../catalog/identifiers.js';
+import { identifiersIn, isGiven } from '../../catalog/identifiers.js';
 import { producerGraph } from '../../catalog/producers.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -34,7 +34,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const handles = producerGraph(view).identifiersOf(tool).toReversed();
     const handleOf = (one: (typeof handles)[number]) => ({
       isGiven: isGiven(one, { ...request, message: whole }),
-      codes: codesIn(whole, one),
+      codes: identifiersIn(whole, one),
     });
     return {
       said: timesFor(tool, said),

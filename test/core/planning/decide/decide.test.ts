@@ -681,6 +681,61 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
+  describe('by the form of a code', () => {
+    const like = (name: string, example: string, more: Parameters<typeof makeTool>[1] = {}) => {
+      const number = { type: 'string', description: `Number, e.g. ${example}` };
+      const properties = { number: { ...number } };
+      return makeTool(name, { inputSchema: { type: 'object', properties, required: ['number'] }, ...more });
+    };
+    const table = like('cancel_table', 'T-12');
+    const visit = like('cancel_visit', 'A-310');
+    const others = ['a_tool', 'c_tool', 'd_tool', 'e_tool'].map((name) => makeTool(name));
+    const planned = async (message: string, script: Partial<Script> & { options?: OptionsInput } = {}) => {
+      const { called, model } = await decide([table, visit, ...others], message, {
+        tool: { [chooses(message, 'cancel_table')]: 0.6, [chooses(message, 'cancel_visit')]: 0.4 },
+        fits: Object.fromEntries(others.map(({ name }) => [name, yes(0.1)])),
+        arguments: Object.fromEntries(
+          ['cancel_table', 'cancel_visit'].map((name) => [name, `"number": "${message.split(' ')[1]}"}`]),
+        ),
+        ...script,
+      });
+      const asked = model.readerCalls.flatMap(({ about }) =>
+        about?.promptName === 'check-fit' && about.variables?.message ? [String(about.variables.tool)] : [],
+      );
+      return { called, asked: asked.map((tool) => tool.split('(')[0]) };
+    };
+
+    it.each([
+      ['a tool whose schema shows such a code', 'annule A-510', 'cancel_visit'],
+      ['the likeliest of those that show it', 'annule T-510', 'cancel_table'],
+      ['the likeliest of all, if no schema shows it', 'annule X-510', 'cancel_table'],
+    ])('is for %s', async (_, message, tool) => {
+      expect((await planned(message)).called).toEqual([tool]);
+    });
+
+    it('puts the tool among those whose fit is read, though the model would not name it', async () => {
+      const message = 'annule A-510';
+      const { called, asked } = await planned(message, {
+        options: { passthroughTools: 0 },
+        selects: Object.fromEntries([...others, table].map(({ name }, place) => [`${name}"]}`, 0.25 - 0.02 * place])),
+        tool: single(message, 'cancel_visit'),
+      });
+      expect(asked[0]).toBe('cancel_visit');
+      expect(called).toEqual(['cancel_visit']);
+    });
+
+    it('counts for the tool that waits for the one whose schema shows it', async () => {
+      const message = 'parcels of SO-12';
+      const order = like('get_order', 'SO-1', { outputSchema: returning('order_id') });
+      const parcels = makeTool('list_parcels', { inputSchema: needing('order_id') });
+      const { called } = await decide([order, parcels, visit], message, {
+        tool: { [chooses(message, 'list_parcels')]: 0.5, [chooses(message, 'cancel_visit')]: 0.5 },
+        arguments: { get_order: '"number": "SO-12"}', cancel_visit: '"number": "SO-12"}' },
+      });
+      expect(called).toEqual(['get_order', 'list_parcels']);
+    });
+  });
+
   describe('where selection ordered the tools', () => {
     const FIRST = ['a_tool', 'c_tool', 'd_tool', 'weather'];
     const tools = [...FIRST.filter((name) => name !== 'weather'), 'e_tool', 'f_tool'].map((name) => makeTool(name));

@@ -143,6 +143,9 @@ it('a number does not begin within a name: v2.9.0 before a word that Recognizers
   const { numbers } = await read('把 v2.9.0 member 上线', { locale: 'zh' });
   const joined = await read('先备份 production; 再发 v2.9.0 m', { locale: 'zh' });
   expect([...numbers, ...joined.numbers]).toEqual([]);
+  // Without spaces, a number may directly follow a name.
+  const behind = await read('要V-3二十四瓶、V-8十二瓶，12月3号送到', { locale: 'zh' });
+  expect(behind.numbers.map(({ value }) => value)).toEqual([24, 12]);
 });
 
 it('what a day or a time is made of is no number', async () => {
