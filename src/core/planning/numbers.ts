@@ -48,10 +48,10 @@ export async function numbersIn(
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
 }
 
-/** With blanks for names: of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion, of "two P-100" "two P" for a time. */
+/** With dots for names: of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion, of "two P-100" "two P" for a time. */
 export function withoutNames(text: string, pattern: RegExp): string {
   const names = atomsIn(text, pattern);
-  return names.reduce((rest, { start, end }) => rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end), text);
+  return names.reduce((rest, { start, end }) => rest.slice(0, start) + '·'.repeat(end - start) + rest.slice(end), text);
 }
 
 /** Finds numbers in words, with their place. */

@@ -28,7 +28,8 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
   const named = role === undefined ? undefined : namedArgument(tool, role, adding);
   if (named?.isOnly) step.settled.set(named.name, named);
   const next = nextCall(step);
-  if (next && !about.hasOwnAsk) step.settled.set(next.argument, next.next);
+  const hasOwnAsk = about.ask !== about.whole;
+  if (next && !hasOwnAsk) step.settled.set(next.argument, next.next);
   await settleRequired(step);
   const lookups = mayWait(step)
     ? lookupsOf(tool, { handles: said.handles, consumers: about.consumers }, adding)
@@ -39,7 +40,7 @@ export async function addStep(tool: Tool, about: About, adding: Adding): Promise
     step.settled.set(named.name, named);
     decided = await decide(step, { lookups });
   }
-  if (next && about.hasOwnAsk && !isFurther(decided, next, about.chain.earlier)) {
+  if (next && hasOwnAsk && !isFurther(decided, next, about.chain.earlier)) {
     step.settled.set(next.argument, next.next);
     decided = await decide(step, { lookups });
   }
@@ -146,13 +147,14 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   const { chain } = about;
   const { known } = adding;
   const isOpen = (name: string) => !chain.isLookedAt || call.from[name] === 'computed' || said.handles.has(name);
-  const isLookedAt = (name: string) => isRequested(call.from[name]) && isOpen(name);
+  const isLookedAt = (name: string) => isRequested(call.arguments[name], call.from[name], own.texts) && isOpen(name);
   const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
   if (Object.keys(from).length === 0) return undefined;
   chain.isLookedAt = true;
   const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
-  const values = about.role === undefined ? own : known.ownOf(known.saidFor(tool, about.ask), about.ask);
-  const asking = { ...adding, message: about.ask, values };
+  const { whole, ask } = about;
+  const values = about.role === undefined && ask === whole ? own : known.ownOf(known.saidFor(tool, whole), whole);
+  const asking = { ...adding, message: whole, values };
   const found = await findRepeated({ tool, ...call, from, taken, wholes: chain.roles }, chain.earlier, asking);
   chain.repeated = found && { ...found, call };
   return chain.repeated;

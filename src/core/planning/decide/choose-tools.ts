@@ -9,6 +9,7 @@
 import { codesIn } from '../../catalog/codes.js';
 import { producerGraph } from '../../catalog/producers.js';
 import type { Tool } from '../../catalog/tool.js';
+import { oncePer } from '../../kept.js';
 import { type Fit, readFit } from './check-fit.js';
 import { producersOf } from './needs.js';
 import type { Deciding } from './read.js';
@@ -81,14 +82,18 @@ interface Opinion {
 /** How many times likelier the codes of an ask make a tool: `INV-120` is for those whose schemas show such a code. */
 type Evidence = (tool: Tool) => number;
 
-function evidenceFor(ask: string, choice: Deciding): Evidence {
+/** The evidence of the codes of an ask, and the tools that take one of these themselves, whether selection has them or not. */
+function readCodes(ask: string, choice: Deciding): { evidenceOf: Evidence; takers: readonly Tool[] } {
   const { codes, codesOf } = producerGraph(choice.view);
   const known = [...codesIn(ask).keys()].filter((form) => codes.has(form));
-  return (tool) => {
-    const takers = known.length > 0 ? [tool, ...producersOf(tool, choice)] : [];
-    const isTaken = (form: string) => takers.some((one) => codesOf(one).has(form));
+  if (known.length === 0) return { evidenceOf: () => 1, takers: [] };
+  const evidenceOf = oncePer((tool: Tool) => {
+    const chain = [tool, ...producersOf(tool, choice)];
+    const isTaken = (form: string) => chain.some((one) => codesOf(one).has(form));
     return known.reduce((factor, form) => factor * (isTaken(form) ? CODES.taken : CODES.other), 1);
-  };
+  });
+  const takers = choice.view.tools.filter((tool) => known.some((form) => codesOf(tool).has(form)));
+  return { evidenceOf, takers };
 }
 
 /** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
@@ -102,7 +107,7 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const behind = together[place] ?? [];
     const context = choice.contextAfter(asks.slice(0, place));
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
-    const evidenceOf = evidenceFor(ask, choice);
+    const { evidenceOf } = readCodes(ask, choice);
     const liftOf = liftsOf(reading, unasked);
     const likely = likeliestOf(tools, reading, (tool) => liftOf([tool.name]) * evidenceOf(tool));
     opinions.push({ ask, tools, likely, liftOf, against: () => liftOf([none]), known: new Map(), evidenceOf });
@@ -126,9 +131,9 @@ async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise
   const opinions: Opinion[] = [];
   for (const [place, ask] of asks.entries()) {
     const before = asks.slice(0, place);
-    const evidenceOf = evidenceFor(ask, choice);
+    const { evidenceOf, takers } = readCodes(ask, choice);
     const ordered = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
-    const tools = ordered.toSorted((one, other) => evidenceOf(other) - evidenceOf(one));
+    const tools = [...new Set([...ordered, ...takers])].sort((one, other) => evidenceOf(other) - evidenceOf(one));
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));

@@ -26,7 +26,8 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   // Of two readings of the same words the first counts.
   const named = [...namesNear(language, today), ...(own ? [] : weekdaysFrom(language, today))];
   parser.parsers = [namedOf(named), ...parser.parsers, ...IN_DIGITS, monthIn(language)];
-  parser.refiners = [...parser.refiners, partsOfDay(language)];
+  const and = new Intl.ListFormat(language).format(['', '']).trim();
+  parser.refiners = [...parser.refiners, partsOfDay(and)];
   const moment = (part: ParsedResult['start']): Moment => {
     const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
     const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
@@ -42,7 +43,9 @@ export async function timesByChrono(pieces: readonly string[], language: string,
       const end = one.index + one.text.length;
       // chrono reads the "fr" of "früh" as Friday.
       if (isInWord(text, end)) return [];
-      const said = piece.slice(placeOf(one.index), placeOf(end));
+      const whole = piece.slice(placeOf(one.index), placeOf(end));
+      // Of "12 et 14" chrono reads "12 et" in French.
+      const said = whole.endsWith(` ${and}`) ? whole.slice(0, -and.length).trimEnd() : whole;
       return [Object.assign(lastWeekday(one, parser, now) ?? one, { text: said })];
     });
   };
@@ -82,8 +85,7 @@ function lengthBetween(one: Date, other: Date): Pick<SaidDuration, 'seconds' | '
 }
 
 /** "Alle 3" and "pomeriggio" are one time, "amanhã" and "de manhã" one day, also with a word or two between them, but for "and". */
-function partsOfDay(language: string): Refiner {
-  const and = new Intl.ListFormat(language).format(['', '']).trim();
+function partsOfDay(and: string): Refiner {
   const isDay = ({ start }: ParsedResult) => start.isCertain('day') || start.isCertain('weekday');
   const isPart = (one: ParsedResult) =>
     !isDay(one) && (['hour', 'month', 'year'] as const).every((unit) => !one.start.isCertain(unit));

@@ -100,8 +100,9 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const quoted = quotedIn(folded);
   const unquoted = read.times.filter((one) => !isWithin(one.text.toLowerCase(), folded, quoted));
   const times = unquoted.length > 0 ? unquoted : read.times;
-  // "2 bis 3" may be hours or rooms.
-  const mayBeCount = ({ text, start }: SaidTime) => start.date === undefined && /(?<![:.\d])\d{1,2}$/u.test(text);
+  // "2 bis 3" may be hours or rooms, "702 и 704" invoices, and 12号 a room.
+  const mayBeCount = ({ text, start: { date } }: SaidTime) =>
+    (date === undefined ? /(?<![:.\d])\d+$/u : /^\d+\p{Script=Han}$/u).test(text);
   const timed = [...times.filter((time) => !mayBeCount(time)), ...read.durations];
   return { ...withDay({ ...read, times }), numbers: await numbersIn(pieces, language, timed) };
 }

@@ -7,6 +7,7 @@ import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
+import { saysText } from '../ground.js';
 import { ATOM } from '../numbers.js';
 import { oddsOf } from './check-fit.js';
 import { choose } from './given.js';
@@ -48,9 +49,10 @@ export function mayRepeat(one: number): boolean {
   return one < FURTHER.certain;
 }
 
-/** Whether words of the request give the value. */
-export function isRequested(from: SourceName | undefined): boolean {
-  return from === 'request' || from === 'computed';
+/** Whether words of the request give the value; one that the schema lists, if the request has it as it is listed. */
+export function isRequested(value: unknown, from: SourceName | undefined, texts: readonly string[]): boolean {
+  if (from !== 'enum') return from === 'request' || from === 'computed';
+  return texts.some((text) => typeof value === 'string' && saysText({ text, letters: folded(text) }, value));
 }
 
 /** Most arguments of a call that are looked at. */
@@ -80,7 +82,8 @@ export async function findRepeated(
   asking: Repeating & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
   const { tool, arguments: values, from, taken, wholes } = call;
-  const said = Object.keys(from).filter((name) => isRequested(from[name]));
+  const { texts } = asking.values;
+  const said = Object.keys(from).filter((name) => isRequested(values[name], from[name], texts));
   const before = earlier.filter((one) => one.tool === tool);
   const root = fittedSchemas(tool).input;
   const context = { ...asking.values, results: [] };
@@ -93,7 +96,8 @@ export async function findRepeated(
     const gone = new Map(called.map((one) => [String(one), undefined]));
     const [own] = choicesFor(place, { root, context, taken: new Map() }).filter((one) => one.candidate.value === value);
     // "From Monday to Friday" is one window.
-    const isOther = ({ candidate: { said } }: Option) => said === undefined || said !== own?.candidate.said;
+    const isOther = ({ candidate: { value, from, said } }: Option) =>
+      isRequested(value, from, texts) && (said === undefined || said !== own?.candidate.said);
     const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
     const found = await sortValues(tool, argument, asking, async (writer) => {
       const isWhole = before.length > 0 || from[argument] === 'computed' || wholes.includes(String(value));

@@ -9,12 +9,13 @@ import type { Candidate } from './sources.js';
 import type { Served } from './step-prompt.js';
 
 export interface About {
+  /** What the model wrote for this call alone, if it did; else the next value tells the call from the one before. */
   readonly ask: string;
+  /** All that is wanted of the tool, perhaps by further calls. */
+  readonly whole: string;
   /** The tools that wait for the step, the one of the ask first. */
   readonly consumers: readonly Tool[];
   readonly chain: Chain;
-  /** Whether the model wrote the ask for this call alone; else the next value tells it from the call before. */
-  readonly hasOwnAsk?: boolean;
   /** Whether the model names a producer for an argument that nothing else provides. */
   readonly mayGuess: boolean;
   readonly serves?: Served;

@@ -87,7 +87,7 @@ async function addCalls(tool: Tool, { ask, asks, ...about }: AboutAsk, adding: A
     const words = found && wordsOf(found.next);
     // A further call has an ask of its own if the model wrote one with its value.
     const own = words === undefined ? undefined : asks.find((one) => one.includes(words));
-    await addStep(tool, { ...about, ask: own ?? ask, hasOwnAsk: own !== undefined, consumers: [], chain }, adding);
+    await addStep(tool, { ...about, ask: own ?? ask, whole: ask, consumers: [], chain }, adding);
     found = chain.repeated;
     if (found && isLeftBehind(found, adding)) drafts.length = before;
     if (found) calls.push(found);

@@ -391,6 +391,22 @@ describe('what is asked for', () => {
       expect(Object.keys(steps[1]?.arguments ?? {})).toEqual(['place', 'degrees']);
     });
 
+    it('is looked for in the whole request, also behind a call with an ask of its own', async () => {
+      const message = 'Set Oslo, Rome, Bern and Paris';
+      const places = ['Oslo', 'Rome', 'Bern', 'Paris'];
+      const set = toolOf('set_heating', { place: text });
+      const { steps, model } = await decide([set, note], message, {
+        ...asked(...places.map((place): [string, string] => [`Set ${place}`, 'set_heating'])),
+        arguments: {
+          set_heating: (ask) => `"place": "${places.find((place) => ask === `Set ${place}`) ?? 'Oslo'}"}`,
+        },
+        sorts: () => sorted(places),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual(places.map((place) => ({ place })));
+      const read = model.readerCalls.filter(({ about }) => about?.promptName === 'sort-values');
+      expect(new Set(read.map(({ about }) => about?.variables?.message))).toEqual(new Set([message]));
+    });
+
     it('repeats the producer of a call, too', async () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
@@ -713,6 +729,21 @@ describe('what is asked for', () => {
       expect((await planned(message)).called).toEqual([tool]);
     });
 
+    it.each([
+      ['annule A-510', 'cancel_visit'],
+      ['annule X-510', 'cancel_table'],
+    ])('counts beside the fits: %s', async (message, tool) => {
+      const { called } = await planned(message, {
+        options: { passthroughTools: 0 },
+        fits: {
+          cancel_table: yes(0.8),
+          cancel_visit: yes(0.6),
+          ...Object.fromEntries(others.map(({ name }) => [name, yes(0.1)])),
+        },
+      });
+      expect(called).toEqual([tool]);
+    });
+
     it('puts the tool among those whose fit is read, though the model would not name it', async () => {
       const message = 'annule A-510';
       const { called, asked } = await planned(message, {
@@ -722,6 +753,28 @@ describe('what is asked for', () => {
       });
       expect(asked[0]).toBe('cancel_visit');
       expect(called).toEqual(['cancel_visit']);
+    });
+
+    it('may stand in what the model completes from earlier messages, though selection does not have the tool', async () => {
+      const history = [{ role: 'user' as const, content: 'move A-510' }];
+      const { result } = await decide(
+        [visit, ...others],
+        { message: 'rather drop the whole appointment', history },
+        {
+          options: { passthroughTools: 0, maxTools: 2 },
+          asks: listOf(['drop A-510']),
+          selects: Object.fromEntries(others.map(({ name }, place) => [`${name}"]}`, 0.25 - 0.02 * place])),
+          tool: (message) => chooses(message, 'cancel_visit'),
+          fits: Object.fromEntries(others.map(({ name }) => [name, yes(0.1)])),
+          arguments: { cancel_visit: '"number": "A-510"}' },
+        },
+      );
+      expect(result).toMatchObject({ steps: [{ tool: 'cancel_visit', arguments: { number: 'A-510' } }] });
+      expect(Object(result).selection.tools).toContainEqual({
+        name: 'cancel_visit',
+        via: 'model',
+        serves: 'drop A-510',
+      });
     });
 
     it('counts for the tool that waits for the one whose schema shows it', async () => {

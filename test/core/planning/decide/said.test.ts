@@ -328,6 +328,11 @@ it.each([
   expect(durations).toMatchObject([{ months, seconds: 0 }]);
 });
 
+it('a name with digits parts what stands around it', async () => {
+  const { times } = await read('Book INV-2026-0131 450 eur on nov 20, INV-2026-0140 1200 eur on nov 23');
+  expect(times.map(({ start }) => start.date)).toEqual(expect.arrayContaining(['2026-11-20', '2026-11-23']));
+});
+
 it('a count before a name with digits is no time of day', async () => {
   const { times, numbers } = await read('Order two P-100 and one P-205');
   expect(times).toEqual([]);
@@ -336,7 +341,10 @@ it('a count before a name with digits is no time of day', async () => {
 
 it.each([
   ['de', 'Eine Wohnung mit 2 bis 3 Zimmern', [2, 3]],
+  ['ru', 'Оплати счета 702 и 704, а 703 пока придержи', [702, 704, 703]],
   ['fr', 'Appartements de 2 à 3 pièces', [2, 3]],
+  ['zh', '12号房和14号房', [12, 14]],
+  ['fr, in a list', 'Paie les factures 12 et 14', [12, 14]],
   ['fr, but not of a time with its unit', 'Taxi à 15h30', []],
   ['de, but not of a day', 'Ein Tisch am 5. Dezember', []],
 ])('numbers that may be hours or a count are numbers, too: %s', async (_, message, values) => {
