@@ -407,6 +407,18 @@ describe('what is asked for', () => {
       expect(new Set(read.map(({ about }) => about?.variables?.message))).toEqual(new Set([message]));
     });
 
+    it('has the further values that the schema lists and the request names', async () => {
+      const message = 'Rain in Weihe, Qihe; nothing else';
+      const rain = toolOf('rain', { area: { enum: ['Weihe', 'Qihe', 'Anyang'] } });
+      const { steps } = await decide([rain, note], message, {
+        tool: single(message, 'rain'),
+        asks: doubtful,
+        arguments: { rain: '"area": "Weihe"}' },
+        sorts: (call) => (call === 'rain(area)' ? sorted(['Weihe', 'Qihe', 'Anyang']) : {}),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ area: 'Weihe' }, { area: 'Qihe' }]);
+    });
+
     it('repeats the producer of a call, too', async () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
@@ -735,6 +747,7 @@ describe('what is asked for', () => {
     ])('counts beside the fits: %s', async (message, tool) => {
       const { called } = await planned(message, {
         options: { passthroughTools: 0 },
+        selects: { 'cancel_table"]}': 0.5, 'cancel_visit"]}': 0.3 },
         fits: {
           cancel_table: yes(0.8),
           cancel_visit: yes(0.6),
