@@ -21,7 +21,8 @@ export type Codes = ReadonlyMap<string, string>;
  * @example codesIn('Number of the invoice, e.g. INV-120, due in 30d') // 'inv0' -> 'INV-120'
  */
 export function codesIn(text: string): Codes {
-  const words = text.slice(0, MOST_READ).match(WORD) ?? [];
+  // Most texts of schemas hold no number, which is quickly seen.
+  const words = (/\d/u.test(text) && text.slice(0, MOST_READ).match(WORD)) || [];
   const codes = words.filter((word) => CODE.test(word) && !WITH_UNIT.test(word));
   return new Map(codes.map((code) => [formOf(code), code] as const).reverse());
 }

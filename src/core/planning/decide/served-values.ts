@@ -86,7 +86,9 @@ export async function findRepeated(
   const said = Object.keys(from).filter((name) => isRequested(values[name], from[name], texts));
   const before = earlier.filter((one) => one.tool === tool);
   const root = fittedSchemas(tool).input;
-  const context = { ...asking.values, results: [] };
+  // The call has one, so the request gives more than its form tells.
+  const handles = new Map([...asking.values.handles].map(([name, handle]) => [name, { ...handle, isGiven: true }]));
+  const context = { ...asking.values, handles, results: [] };
   const looked = before.length > 0 ? before.slice(-1).map((one) => one.argument) : said.slice(0, MAX_LOOKED);
   for (const argument of looked) {
     const value = values[argument];

@@ -407,6 +407,18 @@ describe('what is asked for', () => {
       expect(new Set(read.map(({ about }) => about?.variables?.message))).toEqual(new Set([message]));
     });
 
+    it('has further numbers that are identifiers, though nothing before them says so', async () => {
+      const message = 'Оплати 702 и 704';
+      const pay = toolOf('pay', { invoice_id: { type: 'integer' } }, ['invoice_id']);
+      const { steps } = await decide([pay, note], message, {
+        tool: single(message, 'pay'),
+        asks: doubtful,
+        arguments: { pay: '"invoice_id": 702}' },
+        sorts: () => '702, 704], "left alone": []}',
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ invoice_id: 702 }, { invoice_id: 704 }]);
+    });
+
     it('has the further values that the schema lists and the request names', async () => {
       const message = 'Rain in Weihe, Qihe; nothing else';
       const rain = toolOf('rain', { area: { enum: ['Weihe', 'Qihe', 'Anyang'] } });
