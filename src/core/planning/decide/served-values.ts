@@ -99,7 +99,9 @@ export async function findRepeated(
     const [own] = choicesFor(place, { root, context, taken: new Map() }).filter((one) => one.candidate.value === value);
     // "From Monday to Friday" is one window.
     const isOther = ({ candidate: { value, from, said } }: Option) =>
-      isRequested(value, from, texts) && (said === undefined || said !== own?.candidate.said);
+      isRequested(value, from, texts) &&
+      !called.some((one) => one === value) &&
+      (said === undefined || said !== own?.candidate.said);
     const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
     const found = await sortValues(tool, argument, asking, async (writer) => {
       const isWhole = before.length > 0 || from[argument] === 'computed' || wholes.includes(String(value));

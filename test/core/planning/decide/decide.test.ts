@@ -431,6 +431,18 @@ describe('what is asked for', () => {
       expect(steps.map((step) => step.arguments)).toEqual([{ area: 'Weihe' }, { area: 'Qihe' }]);
     });
 
+    it('is not looked for where the request names one value of the schema alone', async () => {
+      const message = 'Rain in Weihe';
+      const rain = toolOf('rain', { area: { enum: ['Weihe', 'Qihe'] } });
+      const { called, prompts } = await decide([rain, note], message, {
+        tool: single(message, 'rain'),
+        asks: doubtful,
+        arguments: { rain: '"area": "Weihe"}' },
+      });
+      expect(called).toEqual(['rain']);
+      expect(prompts).not.toContain('sort-values');
+    });
+
     it('repeats the producer of a call, too', async () => {
       const message = 'Level of Oslo and Rome';
       const find = makeTool('find_station', {
