@@ -1,15 +1,18 @@
 /** Forms of codes: a request with `INV-120` is for a tool whose schema shows such a code ("e.g. INV-311"). */
 import { oncePer } from '../kept.js';
 import { MOST_READ } from '../request.js';
-import { isObject, objectOf } from './schema/json.js';
+import { objectOf } from './schema/json.js';
 import { dereference } from './schema/paths.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 /** With the marks of a path, an address or a version. */
-const WORD = /\w+:\/\/\S+|[/\\~@]?[\w#]+(?:[./:@\\~-]+\w+)*/gu;
-const CODE = /^(?=.*\d)(?=.*[a-z])[#\w-]+$/iu;
-/** `30m` and `24-hour` are numbers with their units. */
-const WITH_UNIT = /^\d+-?[a-z]+$/iu;
+const WORD = /(?<!\p{Script=Latin})(?:\w+:\/\/\S+|[/\\~@]?[\w#]+(?:[./:@\\~-]+\w+)*)/gu;
+/** `30m` and `19h30` are numbers with their units. */
+const CODE = /^#?[a-z](?=.*\d)[\w-]+$/iu;
+/** Most forms of a tool: a description can't show all of them, so that any code speaks for the tool. */
+const MAX_FORMS = 16;
+/** Arguments of each level that are looked at, and how deep; a schema that refers to itself has no end. */
+const [MOST_NODES, MAX_DEPTH] = [400, 3];
 
 /** The form of a code -> the code as it is written. */
 export type Codes = ReadonlyMap<string, string>;
@@ -23,7 +26,7 @@ export type Codes = ReadonlyMap<string, string>;
 export function codesIn(text: string): Codes {
   // Most texts of schemas hold no number, which is quickly seen.
   const words = (/\d/u.test(text) && text.slice(0, MOST_READ).match(WORD)) || [];
-  const codes = words.filter((word) => CODE.test(word) && !WITH_UNIT.test(word));
+  const codes = words.filter((word) => CODE.test(word));
   return new Map(codes.map((code) => [formOf(code), code] as const).reverse());
 }
 
@@ -31,23 +34,23 @@ function formOf(code: string): string {
   return code.toLowerCase().replaceAll(/\d+/gu, '0').replaceAll(/[_#-]/gu, '');
 }
 
-/** Those that the schema of an argument shows, in its texts, its examples and the values that it lists. */
+/** Those that the schema of an argument shows in its texts and examples; none of a number or of listed values. */
 export function codesShown(schema: JsonSchema, root: JsonSchema): Codes {
   const items = dereference(root, schema.items) ?? {};
-  const texts = [schema, items].flatMap((one) => [one.description, one.examples, one.example, one.enum].flat());
+  const isOpen = ({ type, ...one }: JsonSchema) => !['integer', 'number'].includes(String(type)) && !('enum' in one);
+  const texts = [schema, items].filter(isOpen).flatMap((one) => [one.description, one.examples, one.example].flat());
   return codesIn(texts.filter((text) => typeof text === 'string').join(' '));
 }
 
-const MAX_DEPTH = 3;
-
 /** Those that the input schema of a tool shows, also within objects and lists. */
 export const codesOf = oncePer(({ inputSchema }: Tool): Codes => {
-  const within = (schema: JsonSchema, depth: number): (readonly [string, string])[] =>
-    Object.values(objectOf(schema.properties)).flatMap((node) => {
-      const whole = dereference(inputSchema, node) ?? {};
-      const inner = whole.type === 'array' ? (dereference(inputSchema, whole.items) ?? {}) : whole;
-      const deeper = isObject(inner.properties) && depth < MAX_DEPTH ? within(inner, depth + 1) : [];
-      return [...codesShown(whole, inputSchema), ...deeper];
-    });
-  return new Map(within(inputSchema, 1));
+  const found: (readonly [string, string])[] = [];
+  let level: readonly JsonSchema[] = [inputSchema];
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const nodes = level.flatMap(({ properties }) => Object.values(objectOf(properties))).slice(0, MOST_NODES);
+    const schemas = nodes.map((node) => dereference(inputSchema, node) ?? {});
+    found.push(...schemas.flatMap((schema) => [...codesShown(schema, inputSchema)]));
+    level = schemas.map(({ items, ...schema }) => (items ? (dereference(inputSchema, items) ?? {}) : schema));
+  }
+  return new Map(found.slice(0, MAX_FORMS));
 });

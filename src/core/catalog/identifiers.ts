@@ -14,7 +14,7 @@ export interface Argument {
   readonly schema: JsonSchema;
   /** The forms of the codes that its schema shows, or else others show for the same thing. */
   readonly codes: ReadonlySet<string>;
-  /** The forms that all schemas in view show. */
+  /** The forms that any identifier in view shows. */
   readonly shown: ReadonlySet<string>;
   readonly key: string;
   /** Stems of the name (`station`, `code`); `things` holds the stems of what it identifies, surest first (`station`). */
@@ -126,7 +126,7 @@ function isShown({ token }: Pick<Token, 'token'>, { codes }: Argument): boolean 
   return codes.size > 0 && [...codesIn(token).keys()].some((form) => codes.has(form));
 }
 
-/** Whether only the schemas of other arguments show its form. */
+/** Whether only the schemas of other identifiers show its form. */
 function isOfAnother({ token }: Pick<Token, 'token'>, { codes, shown }: Argument): boolean {
   return [...codesIn(token).keys()].some((form) => shown.has(form) && !codes.has(form));
 }

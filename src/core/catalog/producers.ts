@@ -30,8 +30,8 @@ function createProducerGraph(tools: readonly Tool[]) {
   const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name)?.arguments ?? [];
   /** Its identifiers, also within its objects and lists. */
   const identifiersOf = (tool: Tool): readonly Argument[] => byName.get(tool.name)?.identifiers ?? [];
-  /** The forms of the codes that its arguments take. @see codesShown */
-  const codesOf = (tool: Tool): ReadonlySet<string> => byName.get(tool.name)?.codes ?? new Set();
+  /** The forms of the codes that its arguments take. @see Argument.codes */
+  const formsTakenBy = (tool: Tool): ReadonlySet<string> => byName.get(tool.name)?.codes ?? new Set();
   /** Best first, at most 32. One producer can appear several times, with different fields. */
   const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
     const isNamed = (one: Argument) => one.name === name;
@@ -40,7 +40,7 @@ function createProducerGraph(tools: readonly Tool[]) {
     known.set(argument, provisions);
     return provisions;
   };
-  return { argumentsOf, identifiersOf, codes, codesOf, provisionsFor };
+  return { argumentsOf, identifiersOf, codes, formsTakenBy, provisionsFor };
 }
 
 function findProvisions(argument: Argument, profiles: readonly Profile[]): Provision[] {

@@ -12,7 +12,7 @@ export interface Profile {
   readonly arguments: readonly Argument[];
   /** Also those within its objects and lists. */
   readonly identifiers: readonly Argument[];
-  /** Forms of the codes that its arguments take. @see codesShown */
+  /** Forms of the codes that its arguments take. @see Argument.codes */
   readonly codes: ReadonlySet<string>;
   readonly fields: readonly ResultField[];
   readonly required: readonly Argument[];
@@ -61,16 +61,16 @@ export function profilesOf(tools: readonly Tool[]): Profile[] {
   });
 }
 
-/** An identifier whose schema shows no code has the forms of those that others of its source show for what it names. */
+/** An identifier whose schema shows no code has the forms of those that others show for what it names. */
 function codesShared(all: readonly Argument[]): (one: Argument) => Argument {
   const known = new Map<string, Set<string>>();
-  const keyOf = (thing: string | undefined, { tool, kind }: Argument) => [tool.origin, thing, kind].join(' ');
+  const keyOf = (thing: string | undefined, { kind }: Argument) => `${thing} ${kind}`;
   for (const one of all) {
     if (!one.isIdentifier || one.codes.size === 0 || one.things.length === 0) continue;
     const key = keyOf(one.things[0], one);
     known.set(key, new Set([...(known.get(key) ?? []), ...one.codes]));
   }
-  const shown = new Set(all.flatMap(({ codes }) => [...codes]));
+  const shown = new Set(all.flatMap(({ isIdentifier, codes }) => (isIdentifier ? [...codes] : [])));
   return (argument) => {
     const one = { ...argument, shown };
     if (!one.isIdentifier || one.codes.size > 0) return one;

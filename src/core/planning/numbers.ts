@@ -33,7 +33,7 @@ export async function numbersIn(
     const taken = times.flatMap((time) => occurrencesOf(time, folded));
     const isFree = (start: number, length: number) =>
       !taken.some((one) => start >= one.start && start + length <= one.end);
-    const rest = withoutNames(text, NAME_WITH_DIGITS);
+    const rest = withoutNames(text);
     const words = read(rest).flatMap(({ start, ...one }) => (isFree(start, one.text.length) ? [one] : []));
     const digits = [...rest.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] => {
       if (!isFree(index, found.length)) return [];
@@ -48,9 +48,9 @@ export async function numbersIn(
   return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
 }
 
-/** With dots for names: of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion, of "two P-100" "two P" for a time. */
-export function withoutNames(text: string, pattern: RegExp): string {
-  const names = atomsIn(text, pattern);
+/** With dots for names: of "v2.9.0 m…" Recognizers takes "9.0 m" for nine trillion, of "V-3二十" one number. */
+function withoutNames(text: string): string {
+  const names = atomsIn(text, NAME_WITH_DIGITS);
   return names.reduce((rest, { start, end }) => rest.slice(0, start) + '·'.repeat(end - start) + rest.slice(end), text);
 }
 
@@ -183,7 +183,8 @@ export function quotedIn(text: string): Bound[] {
 }
 
 /**
- * Whether the words stand nowhere but in a longer text or across its end: "a duas" of "daqui a duas semanas" is no time of day.
+ * Whether the words stand nowhere but in a longer text or across its end: "two P" of "two P-100" is no time of day, and
+ * `DP-0721-02` holds no day.
  *
  * @param bounds of the longer texts
  */

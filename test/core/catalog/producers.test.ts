@@ -338,7 +338,7 @@ describe('the request holds the value of', () => {
       const invite = take('invite', { attendees: like('Ids of the guests to invite') });
       const number = take('bill', { guest_number: text });
       const view = viewOf(find, greet, renew, move, invite, number);
-      const codes = (tool: string) => [...producerGraph(view).codesOf(view.byName.get(tool) as Tool)];
+      const codes = (tool: string) => [...producerGraph(view).formsTakenBy(view.byName.get(tool) as Tool)];
       expect([codes('move'), codes('invite'), codes('bill')]).toEqual([['g0'], ['g0'], []]);
       expect(namesAdded(view, 'move', asks('move L-4'))).toEqual(['find_guest']);
     });

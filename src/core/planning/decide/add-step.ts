@@ -150,7 +150,8 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   const isLookedAt = (name: string) => isRequested(call.arguments[name], call.from[name], own.texts) && isOpen(name);
   const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
   if (Object.keys(from).length === 0) return undefined;
-  chain.isLookedAt = true;
+  // A listed value that a lookup takes says nothing of the texts behind it.
+  chain.isLookedAt ||= Object.values(from).some((one) => one !== 'enum');
   const taken = new Map([...call.taken, ...chain.roles.map((words) => [words, undefined] as const)]);
   const { whole, ask } = about;
   const values = about.role === undefined && ask === whole ? own : known.ownOf(known.saidFor(tool, whole), whole);

@@ -11,7 +11,7 @@ import { producerGraph } from '../../catalog/producers.js';
 import type { Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import { type Fit, readFit } from './check-fit.js';
-import { producersOf } from './needs.js';
+import { producersOf, textsOf } from './needs.js';
 import type { Deciding } from './read.js';
 import { averaged, createNameReader, type LiftOf, liftsOf, type Ranked } from './read-names.js';
 
@@ -57,7 +57,7 @@ const FITS = 0.4;
  * a code whose form a schema shows, 76 want a tool that takes it; of the other tools, one in six does. The square roots of both
  * ratios count, as do those of names.
  */
-const CODES = { taken: 2.5, other: 0.25 };
+const CODES = { taken: 2.5, other: 0.25, takers: 16 };
 
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
@@ -82,18 +82,21 @@ interface Opinion {
 /** How many times likelier the codes of an ask make a tool: `INV-120` is for those whose schemas show such a code. */
 type Evidence = (tool: Tool) => number;
 
-/** The evidence of the codes of an ask, and the tools that take one of these themselves, whether selection has them or not. */
+/**
+ * The evidence of the codes of an ask, and the tools that take one of these themselves, whether selection has them or not. A tool
+ * that requires a text may take them there: "tell the team that INV-7 is late".
+ */
 function readCodes(ask: string, choice: Deciding): { evidenceOf: Evidence; takers: readonly Tool[] } {
-  const { codes, codesOf } = producerGraph(choice.view);
+  const { view } = choice;
+  const { codes, formsTakenBy } = producerGraph(view);
   const known = [...codesIn(ask).keys()].filter((form) => codes.has(form));
   if (known.length === 0) return { evidenceOf: () => 1, takers: [] };
+  const takes = (tool: Tool) => known.some((form) => formsTakenBy(tool).has(form));
   const evidenceOf = oncePer((tool: Tool) => {
-    const chain = [tool, ...producersOf(tool, choice)];
-    const isTaken = (form: string) => chain.some((one) => codesOf(one).has(form));
-    return known.reduce((factor, form) => factor * (isTaken(form) ? CODES.taken : CODES.other), 1);
+    if (takes(tool) || [...producersOf(tool, choice)].some(takes)) return CODES.taken;
+    return textsOf(tool, view).some((one) => one.codes.size === 0) ? 1 : CODES.other;
   });
-  const takers = choice.view.tools.filter((tool) => known.some((form) => codesOf(tool).has(form)));
-  return { evidenceOf, takers };
+  return { evidenceOf, takers: view.tools.filter(takes).slice(0, CODES.takers) };
 }
 
 /** Ranks the names of all tools, once after the earlier asks and once for the ask alone. */
@@ -109,7 +112,9 @@ async function readNamesFirst(asks: readonly string[], choice: Deciding): Promis
     const reading = asks.length === 1 ? behind : averaged(behind, await readAlone(ask, context));
     const { evidenceOf } = readCodes(ask, choice);
     const liftOf = liftsOf(reading, unasked);
-    const likely = likeliestOf(tools, reading, (tool) => liftOf([tool.name]) * evidenceOf(tool));
+    const lift = ({ name }: Tool) => liftOf([name]);
+    const byCodes = likeliestOf(tools, reading, (tool) => lift(tool) * evidenceOf(tool));
+    const likely = [...new Set([...likeliestOf(tools, reading, lift), ...byCodes])];
     opinions.push({ ask, tools, likely, liftOf, against: () => liftOf([none]), known: new Map(), evidenceOf });
   }
   return opinions;
@@ -133,7 +138,9 @@ async function readFitsFirst(asks: readonly string[], choice: Deciding): Promise
     const before = asks.slice(0, place);
     const { evidenceOf, takers } = readCodes(ask, choice);
     const ordered = asks.length === 1 ? choice.tools : await toolsInOrder(ask, before, choice);
-    const tools = [...new Set([...ordered, ...takers])].sort((one, other) => evidenceOf(other) - evidenceOf(one));
+    const byCodes = [...new Set([...ordered, ...takers])].sort((one, other) => evidenceOf(other) - evidenceOf(one));
+    // The first one is among them, whatever the codes say.
+    const tools = [...new Set([...byCodes.slice(0, FIRST.tools - 1), ...ordered.slice(0, 1), ...byCodes])];
     const known = new Map<Tool, Fit>();
     for (const tool of tools.slice(0, FIRST.tools)) known.set(tool, await readFit(tool, ask, choice));
     const highest = Math.max(...[...known.values()].map(({ lift }) => lift));

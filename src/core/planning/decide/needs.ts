@@ -177,7 +177,7 @@ export function namedArgument(tool: Tool, words: string, { view }: { view: View 
 type NamedArgument = Candidate & { readonly name: string; readonly isOnly: boolean };
 
 /** The texts that a tool requires and people know. */
-function textsOf(tool: Tool, view: View): Argument[] {
+export function textsOf(tool: Tool, view: View): Argument[] {
   const root = fittedSchemas(tool).input;
   const isKnown = ({ isIdentifier, schema }: Argument) => !isIdentifier && isFreeText(plainSchema(schema, root));
   return producerGraph(view)

@@ -9,6 +9,8 @@ import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { durationsIn, type SaidDuration, SECONDS } from '../durations.js';
 import {
+  atomsIn,
+  type Bound,
   CULTURES,
   findInEach,
   isWithin,
@@ -16,7 +18,6 @@ import {
   numbersIn,
   quotedIn,
   type SaidNumber,
-  withoutNames,
 } from '../numbers.js';
 import {
   dayAfter,
@@ -90,19 +91,20 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const now = wallClock(request);
   const culture = DAY_LANGUAGES.has(language) ? CULTURES[language] : undefined;
   const pieces = piecesOf(text);
-  const timely = pieces.map((piece) => withoutNames(piece, NAME_WITH_DATE));
   const read =
     culture === undefined
-      ? await timesByChrono(timely, language, now)
-      : await withRecognizers(timely, { language, culture }, now);
-  // "Q3" of a title in quotation marks is no time, unless nothing else is.
+      ? await timesByChrono(pieces, language, now)
+      : await withRecognizers(pieces, { language, culture }, now);
   const folded = text.toLowerCase();
-  const quoted = quotedIn(folded);
-  const unquoted = read.times.filter((one) => !isWithin(one.text.toLowerCase(), folded, quoted));
-  const times = unquoted.length > 0 ? unquoted : read.times;
+  const names = atomsIn(folded, NAME_WITH_DATE);
+  const outside = (bounds: readonly Bound[]) =>
+    read.times.filter((one) => !isWithin(one.text.toLowerCase(), folded, bounds));
+  // "Q3" of a title in quotation marks is no time, unless nothing else is.
+  const [unquoted, all] = [outside([...names, ...quotedIn(folded)]), outside(names)];
+  const times = unquoted.length > 0 ? unquoted : all;
   // "2 bis 3" may be hours or rooms, "702 и 704" invoices, and 12号 a room.
   const mayBeCount = ({ text, start: { date } }: SaidTime) =>
-    (date === undefined ? /(?<![:.\d])\d+$/u : /^\d+\p{Script=Han}$/u).test(text);
+    (date === undefined ? /(?<![:.\d])\d+$/u : /^\d+[号號]$/u).test(text);
   const timed = [...times.filter((time) => !mayBeCount(time)), ...read.durations];
   return { ...withDay({ ...read, times }), numbers: await numbersIn(pieces, language, timed) };
 }

@@ -431,6 +431,28 @@ describe('what is asked for', () => {
       expect(steps.map((step) => step.arguments)).toEqual([{ area: 'Weihe' }, { area: 'Qihe' }]);
     });
 
+    it('is looked for in a text behind a lookup that takes a value of the schema', async () => {
+      const message = 'Book economy to Oslo and to Rome';
+      const fare = makeTool('find_fare', {
+        inputSchema: { type: 'object', properties: { cabin: { enum: ['economy', 'first'] } }, required: ['cabin'] },
+        outputSchema: returning('fare_id'),
+      });
+      const book = toolOf('book_fare', { fare_id: text, place: text }, ['fare_id', 'place']);
+      const { steps } = await decide([fare, book], message, {
+        tool: single(message, 'book_fare'),
+        asks: doubtful,
+        arguments: {
+          find_fare: '"cabin": "economy"}',
+          book_fare: '"fare_id": "${s1.fare_id}", "place": "Oslo"}',
+        },
+        sorts: (call) => (call === 'book_fare(place)' ? sorted(['Oslo', 'Rome']) : {}),
+      });
+      expect(steps.filter(({ tool }) => tool === 'book_fare').map((step) => Object(step.arguments).place)).toEqual([
+        'Oslo',
+        'Rome',
+      ]);
+    });
+
     it('is not looked for where the request names one value of the schema alone', async () => {
       const message = 'Rain in Weihe';
       const rain = toolOf('rain', { area: { enum: ['Weihe', 'Qihe'] } });
@@ -759,10 +781,11 @@ describe('what is asked for', () => {
 
     it.each([
       ['a tool whose schema shows such a code', 'annule A-510', 'cancel_visit'],
-      ['the likeliest of those that show it', 'annule T-510', 'cancel_table'],
+      ['a tool of another form', 'annule T-510', 'cancel_table', 0.4],
       ['the likeliest of all, if no schema shows it', 'annule X-510', 'cancel_table'],
-    ])('is for %s', async (_, message, tool) => {
-      expect((await planned(message)).called).toEqual([tool]);
+    ])('is for %s', async (_, message, tool, table = 0.6) => {
+      const names = { [chooses(message, 'cancel_table')]: table, [chooses(message, 'cancel_visit')]: 1 - table };
+      expect((await planned(message, { tool: names })).called).toEqual([tool]);
     });
 
     it.each([
@@ -779,6 +802,20 @@ describe('what is asked for', () => {
         },
       });
       expect(called).toEqual([tool]);
+    });
+
+    it('leaves the first tool of selection among those that are read, if it takes a text', async () => {
+      const message = 'tell the team that A-510 is late';
+      const visits = ['b', 'c', 'd', 'e'].map((letter) => like(`${letter}_visit`, 'A-310'));
+      const tell = makeTool('tell_team', { inputSchema: needing('body') });
+      const { called } = await decide([tell, ...visits], message, {
+        options: { passthroughTools: 0 },
+        selects: { 'tell_team"]}': 0.9, 'b_visit"]}': 0.05, 'c_visit"]}': 0.05 },
+        tool: single(message, 'tell_team'),
+        fits: { tell_team: yes(0.9), ...Object.fromEntries(visits.map(({ name }) => [name, yes(0.4)])) },
+        arguments: { tell_team: '"body": "A-510 is late"}' },
+      });
+      expect(called).toEqual(['tell_team']);
     });
 
     it('puts the tool among those whose fit is read, though the model would not name it', async () => {
@@ -816,11 +853,15 @@ describe('what is asked for', () => {
 
     it('counts for the tool that waits for the one whose schema shows it', async () => {
       const message = 'parcels of SO-12';
-      const order = like('get_order', 'SO-1', { outputSchema: returning('order_id') });
+      const order_number = { type: 'string', description: 'Number, e.g. SO-1' };
+      const order = makeTool('get_order', {
+        inputSchema: { type: 'object', properties: { order_number }, required: ['order_number'] },
+        outputSchema: returning('order_id', 'order_number'),
+      });
       const parcels = makeTool('list_parcels', { inputSchema: needing('order_id') });
       const { called } = await decide([order, parcels, visit], message, {
         tool: { [chooses(message, 'list_parcels')]: 0.5, [chooses(message, 'cancel_visit')]: 0.5 },
-        arguments: { get_order: '"number": "SO-12"}', cancel_visit: '"number": "SO-12"}' },
+        arguments: { get_order: '"order_number": "SO-12"}', cancel_visit: '"number": "SO-12"}' },
       });
       expect(called).toEqual(['get_order', 'list_parcels']);
     });

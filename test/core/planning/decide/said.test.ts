@@ -328,6 +328,14 @@ it.each([
   expect(durations).toMatchObject([{ months, seconds: 0 }]);
 });
 
+it.each([
+  ['What was our revenue in Q3?', '2026-07-01'],
+  ['Meet at nov 20 5pm', '2026-11-20'],
+])('a time may look like a name: %s', async (message, date) => {
+  const { times } = await read(message);
+  expect(times.map(({ start }) => start.date)).toContain(date);
+});
+
 it('a name with digits parts what stands around it', async () => {
   const { times } = await read('Book INV-2026-0131 450 eur on nov 20, INV-2026-0140 1200 eur on nov 23');
   expect(times.map(({ start }) => start.date)).toEqual(expect.arrayContaining(['2026-11-20', '2026-11-23']));
