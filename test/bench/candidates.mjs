@@ -7,11 +7,11 @@
  * `--show` writes each argument that is missing.
  */
 import { parseArgs } from 'node:util';
-import { isObject } from '../../dist/core/catalog/schema/json.js';
+import { isNumber, isObject } from '../../dist/core/catalog/schema/json.js';
 import { fittedSchemas } from '../../dist/core/catalog/schema/normalise.js';
 import { choicesFor } from '../../dist/core/planning/decide/options.js';
 import { readSaid } from '../../dist/core/planning/decide/said.js';
-import { isClosed, isNumber, isText, plainSchema } from '../../dist/core/planning/decide/sources.js';
+import { isClosed, isText, plainSchema } from '../../dist/core/planning/decide/sources.js';
 import { formOf } from '../../dist/core/planning/times.js';
 import { isSameValue } from '../../dist/eval/values.js';
 import { openCatalog, openSet, SET_FLAGS } from './sets.mjs';

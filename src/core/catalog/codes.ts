@@ -1,7 +1,7 @@
 /** Forms of codes: a request with `INV-120` is for a tool whose schema shows such a code ("e.g. INV-311"). */
 import { oncePer } from '../kept.js';
 import { MOST_READ } from '../request.js';
-import { objectOf } from './schema/json.js';
+import { isNumber, objectOf } from './schema/json.js';
 import { dereference } from './schema/paths.js';
 import type { JsonSchema, Tool } from './tool.js';
 
@@ -37,7 +37,7 @@ function formOf(code: string): string {
 /** Those that the schema of an argument shows in its texts and examples; none of a number or of listed values. */
 export function codesShown(schema: JsonSchema, root: JsonSchema): Codes {
   const items = dereference(root, schema.items) ?? {};
-  const isOpen = ({ type, ...one }: JsonSchema) => !['integer', 'number'].includes(String(type)) && !('enum' in one);
+  const isOpen = (one: JsonSchema) => !isNumber(one) && !('enum' in one);
   const texts = [schema, items].filter(isOpen).flatMap((one) => [one.description, one.examples, one.example].flat());
   return codesIn(texts.filter((text) => typeof text === 'string').join(' '));
 }
@@ -47,8 +47,10 @@ export const codesOf = oncePer(({ inputSchema }: Tool): Codes => {
   const found: (readonly [string, string])[] = [];
   let level: readonly JsonSchema[] = [inputSchema];
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const nodes = level.flatMap(({ properties }) => Object.values(objectOf(properties))).slice(0, MOST_NODES);
-    const schemas = nodes.map((node) => dereference(inputSchema, node) ?? {});
+    const nodes: unknown[] = [];
+    for (const { properties } of level)
+      if (nodes.length < MOST_NODES) nodes.push(...Object.values(objectOf(properties)));
+    const schemas = nodes.slice(0, MOST_NODES).map((node) => dereference(inputSchema, node) ?? {});
     found.push(...schemas.flatMap((schema) => [...codesShown(schema, inputSchema)]));
     level = schemas.map(({ items, ...schema }) => (items ? (dereference(inputSchema, items) ?? {}) : schema));
   }

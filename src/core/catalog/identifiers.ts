@@ -3,7 +3,7 @@ import { stemmer } from 'stemmer';
 import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
 import { codesIn } from './codes.js';
-import { sameJson } from './schema/json.js';
+import { isNumber, sameJson } from './schema/json.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 /** An argument of a tool, with what its name and description say of its values. */
@@ -134,7 +134,7 @@ function isOfAnother({ token }: Pick<Token, 'token'>, { codes, shown }: Argument
 /** Whether the word before it names the thing. */
 function isNamed({ token, names }: Token, { words, things, schema }: Argument): boolean {
   const isThing = words.at(-1) === 'number' || names.some((word) => words.includes(word) || things.includes(word));
-  return isThing && (NUMBER.test(token) || (WORD.test(token) && !isNumeric(schema)));
+  return isThing && (NUMBER.test(token) || (WORD.test(token) && !isNumber(schema)));
 }
 
 const NUMBER = /^#?\d+$/u;
@@ -148,12 +148,8 @@ function isCode(one: Pick<Token, 'token' | 'isBehindName'>, argument: Argument):
   if (isShown(one, argument)) return true;
   if (isOfAnother(one, argument)) return false;
   if (NUMBER.test(token)) return /^#|^\d{5,}(?<!000)$/u.test(token);
-  if (isBehindName || isNumeric(schema) || !WORD.test(token) || !/\d/u.test(token)) return false;
+  if (isBehindName || isNumber(schema) || !WORD.test(token) || !/\d/u.test(token)) return false;
   return (token.length >= 5 || CODE.test(token)) && /[a-z]/iu.test(token);
-}
-
-function isNumeric({ type }: JsonSchema): boolean {
-  return type === 'integer' || type === 'number';
 }
 
 /** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */

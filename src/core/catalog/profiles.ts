@@ -1,7 +1,7 @@
 /** What the names and descriptions of tools say of their arguments and of the fields of their results. */
 import { codesShown } from './codes.js';
 import { type Argument, stemsOf } from './identifiers.js';
-import { isObject, listOf, objectOf } from './schema/json.js';
+import { isNumber, isObject, listOf, objectOf } from './schema/json.js';
 import { dereference, type Field, fieldsOf } from './schema/paths.js';
 import { firstSentence } from './summary.js';
 import type { JsonSchema, Tool } from './tool.js';
@@ -73,7 +73,7 @@ function codesShared(all: readonly Argument[]): (one: Argument) => Argument {
   const shown = new Set(all.flatMap(({ isIdentifier, codes }) => (isIdentifier ? [...codes] : [])));
   return (argument) => {
     const one = { ...argument, shown };
-    if (!one.isIdentifier || one.codes.size > 0) return one;
+    if (!one.isIdentifier || isNumber(one.schema) || one.codes.size > 0) return one;
     const described = stemsOf(firstSentence(String(one.schema.description ?? '')));
     const found = [...one.things, ...described].flatMap((thing) => known.get(keyOf(thing, one)) ?? []);
     return { ...one, codes: found[0] ?? one.codes };

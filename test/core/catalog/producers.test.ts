@@ -337,9 +337,10 @@ describe('the request holds the value of', () => {
       const move = take('move', { guest_id: text });
       const invite = take('invite', { attendees: like('Ids of the guests to invite') });
       const number = take('bill', { guest_number: text });
-      const view = viewOf(find, greet, renew, move, invite, number);
+      const count = take('check_in', { guest_id: { type: 'integer' } });
+      const view = viewOf(find, greet, renew, move, invite, number, count);
       const codes = (tool: string) => [...producerGraph(view).formsTakenBy(view.byName.get(tool) as Tool)];
-      expect([codes('move'), codes('invite'), codes('bill')]).toEqual([['g0'], ['g0'], []]);
+      expect(['move', 'invite', 'bill', 'check_in'].map(codes)).toEqual([['g0'], ['g0'], [], []]);
       expect(namesAdded(view, 'move', asks('move L-4'))).toEqual(['find_guest']);
     });
   });

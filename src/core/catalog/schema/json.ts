@@ -201,3 +201,9 @@ export function weightOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
+
+/** Whether a value of the schema may be a number. */
+export function isNumber(schema: JsonSchema): boolean {
+  const types = typesOf(schema);
+  return types.includes('number') || types.includes('integer');
+}

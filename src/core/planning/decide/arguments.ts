@@ -2,7 +2,7 @@
  * Decides the arguments of one step: first the required ones in their order, then the optional ones. Each value is one choice
  * among the candidates of the sources, and `null` stands for "not given".
  */
-import { isObject, listOf } from '../../catalog/schema/json.js';
+import { isNumber, isObject, listOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { shownTool } from '../../catalog/shown.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
@@ -30,7 +30,6 @@ import {
   type Candidate,
   impliedSwitch,
   isList,
-  isNumber,
   type Place,
   type PlainPlace,
   plainSchema,

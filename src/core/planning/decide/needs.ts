@@ -2,7 +2,7 @@
 import { type Argument, doubtfulCodesIn, isGiven, stemsOf } from '../../catalog/identifiers.js';
 import { type Provision, producerGraph } from '../../catalog/producers.js';
 import { isAbove } from '../../catalog/risk.js';
-import { isObject } from '../../catalog/schema/json.js';
+import { isNumber, isObject } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
@@ -17,7 +17,6 @@ import {
   type Candidate,
   candidatesFor,
   isFreeText,
-  isNumber,
   isText,
   openReference,
   plainSchema,

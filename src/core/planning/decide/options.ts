@@ -1,5 +1,5 @@
 /** The choices for one place of a step's arguments: candidates from the rest of the request, and fields of earlier results. */
-import { isObject, listOf, objectOf } from '../../catalog/schema/json.js';
+import { isNumber, isObject, listOf, objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { type Field, fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
@@ -13,7 +13,6 @@ import {
   candidatesFor,
   hasForm,
   isList,
-  isNumber,
   isOpenReference,
   isText,
   type PlainPlace,

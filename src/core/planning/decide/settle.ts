@@ -1,6 +1,6 @@
 /** Gives arguments of a step the results of other steps, which it adds where they are not there yet. */
 import { type Provision, producerGraph } from '../../catalog/producers.js';
-import { isObject, objectOf } from '../../catalog/schema/json.js';
+import { isNumber, isObject, objectOf } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Tool } from '../../catalog/tool.js';
 import { formOf } from '../times.js';
@@ -18,7 +18,7 @@ import {
 } from './needs.js';
 import { findTool } from './read-names.js';
 import { readRoles } from './roles.js';
-import { isNumber, openReference, plainSchema } from './sources.js';
+import { openReference, plainSchema } from './sources.js';
 import { mayWait, readCall, type Step } from './step.js';
 import { describe } from './step-prompt.js';
 

@@ -2,7 +2,7 @@
  * The sources of argument values. Each source lists its candidates for one place of a schema. The model chooses among these
  * alone, so it can't choose a value without a source.
  */
-import { isObject, typesOf } from '../../catalog/schema/json.js';
+import { isNumber, isObject, typesOf } from '../../catalog/schema/json.js';
 import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
@@ -156,11 +156,6 @@ export function isFreeText(schema: JsonSchema): boolean {
 
 export function isList(schema: JsonSchema): boolean {
   return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
-}
-
-export function isNumber(schema: JsonSchema): boolean {
-  const types = typesOf(schema);
-  return types.includes('number') || types.includes('integer');
 }
 
 /** A check of values against the bounds of a schema. Untrusted patterns have a step budget, so none can hang the process. */

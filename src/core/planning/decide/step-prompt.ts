@@ -1,4 +1,5 @@
 /** The prompt for the arguments of one step: its tool, the times that the request names, and the earlier steps. */
+import { isNumber } from '../../catalog/schema/json.js';
 import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { Field } from '../../catalog/schema/paths.js';
 import { shownTool } from '../../catalog/shown.js';
@@ -10,7 +11,6 @@ import { renderType } from '../render-tool.js';
 import { computedNumbers, lengthTexts } from './computed-numbers.js';
 import { lengthArguments } from './options.js';
 import type { Said } from './said.js';
-import { isNumber } from './sources.js';
 
 const MAX_DESCRIPTION = 200;
 const MAX_RESULT = 200;
