@@ -26,12 +26,14 @@ export type Codes = ReadonlyMap<string, string>;
 export function codesIn(text: string): Codes {
   // Most texts of schemas hold no number, which is quickly seen.
   const words = (/\d/u.test(text) && text.slice(0, MOST_READ).match(WORD)) || [];
-  const codes = words.filter((word) => CODE.test(word));
-  return new Map(codes.map((code) => [formOf(code), code] as const).reverse());
+  const forms = words.map((word) => [codeFormOf(word), word] as const);
+  return new Map(forms.flatMap(([form, code]) => (form === undefined ? [] : [[form, code] as const])).reverse());
 }
 
-function formOf(code: string): string {
-  return code.toLowerCase().replaceAll(/\d+/gu, '0').replaceAll(/[_#-]/gu, '');
+/** The form of a word; undefined if it is no code. */
+export function codeFormOf(word: string): string | undefined {
+  if (!CODE.test(word)) return undefined;
+  return word.toLowerCase().replaceAll(/\d+/gu, '0').replaceAll(/[_#-]/gu, '');
 }
 
 /** Those that the schema of an argument shows in its texts and examples; none of a number or of listed values. */

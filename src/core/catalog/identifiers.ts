@@ -2,7 +2,7 @@
 import { stemmer } from 'stemmer';
 import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
-import { codesIn } from './codes.js';
+import { codeFormOf } from './codes.js';
 import { isNumber, sameJson } from './schema/json.js';
 import type { JsonSchema, Tool } from './tool.js';
 
@@ -123,12 +123,13 @@ function isValue(one: Token, argument: Argument): boolean {
 
 /** Whether it has the form that the schema shows. */
 function isShown({ token }: Pick<Token, 'token'>, { codes }: Argument): boolean {
-  return codes.size > 0 && [...codesIn(token).keys()].some((form) => codes.has(form));
+  return codes.size > 0 && codes.has(codeFormOf(token) ?? '');
 }
 
 /** Whether only the schemas of other identifiers show its form. */
 function isOfAnother({ token }: Pick<Token, 'token'>, { codes, shown }: Argument): boolean {
-  return [...codesIn(token).keys()].some((form) => shown.has(form) && !codes.has(form));
+  const form = shown.size > 0 ? codeFormOf(token) : undefined;
+  return form !== undefined && shown.has(form) && !codes.has(form);
 }
 
 /** Whether the word before it names the thing. */

@@ -3,7 +3,7 @@ import type { Tool } from '../../catalog/tool.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { type Draft, isSame, referredIn } from './drafts.js';
 import { lookupsOf, namedArgument, readersFor, withoutTimes } from './needs.js';
-import { findRepeated, isRequested, mayRepeat, type Repeated, withServedItems, withShared } from './served-values.js';
+import { findRepeated, mayRepeat, type Repeated, requestedIn, withServedItems, withShared } from './served-values.js';
 import { lookUpNamed, settleLookup, settleMissing, settleRequired } from './settle.js';
 import { type About, type Adding, mayWait, promptFor, type Step } from './step.js';
 import { impliedPrompt } from './step-prompt.js';
@@ -147,7 +147,8 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   const { chain } = about;
   const { known } = adding;
   const isOpen = (name: string) => !chain.isLookedAt || call.from[name] === 'computed' || said.handles.has(name);
-  const isLookedAt = (name: string) => isRequested(call.arguments[name], call.from[name], own.texts) && isOpen(name);
+  const isRequested = requestedIn(own.texts);
+  const isLookedAt = (name: string) => isRequested(call.arguments[name], call.from[name]) && isOpen(name);
   const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
   if (Object.keys(from).length === 0) return undefined;
   // A listed value that a lookup takes says nothing of the texts behind it.

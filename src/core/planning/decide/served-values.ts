@@ -50,10 +50,13 @@ export function mayRepeat(one: number): boolean {
   return one < FURTHER.certain;
 }
 
-/** Whether words of the request give the value; one that the schema lists, if the request has it as it is listed. */
-export function isRequested(value: unknown, from: SourceName | undefined, texts: readonly string[]): boolean {
-  if (from !== 'enum') return from === 'request' || from === 'computed';
-  return texts.some((text) => typeof value === 'string' && saysText({ text, letters: folded(text) }, value));
+/** @returns whether words of the request give a value; one that the schema lists, if the texts have it as it is listed */
+export function requestedIn(texts: readonly string[]): (value: unknown, from: SourceName | undefined) => boolean {
+  const said = texts.map((text) => ({ text, letters: folded(text) }));
+  return (value, from) => {
+    if (from !== 'enum') return from === 'request' || from === 'computed';
+    return typeof value === 'string' && said.some((one) => saysText(one, value));
+  };
 }
 
 /** Most arguments of a call that are looked at. */
@@ -83,11 +86,11 @@ export async function findRepeated(
   asking: Repeating & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
   const { tool, arguments: values, from, taken, wholes } = call;
-  const { texts } = asking.values;
+  const isRequested = requestedIn(asking.values.texts);
   const root = fittedSchemas(tool).input;
   const said = Object.keys(from).filter((name) => {
     const listed = from[name] === 'enum' ? listOf(plainSchema(Object(root.properties)[name], root).enum) : undefined;
-    const isNamed = (value: unknown) => isRequested(value, from[name], texts);
+    const isNamed = (value: unknown) => isRequested(value, from[name]);
     return isNamed(values[name]) && (!listed || listed.filter(isNamed).length > 1);
   });
   const before = earlier.filter((one) => one.tool === tool);
@@ -104,7 +107,7 @@ export async function findRepeated(
     const [own] = choicesFor(place, { root, context, taken: new Map() }).filter((one) => one.candidate.value === value);
     // "From Monday to Friday" is one window.
     const isOther = ({ candidate: { value, from, said } }: Option) =>
-      isRequested(value, from, texts) &&
+      isRequested(value, from) &&
       !called.some((one) => one === value) &&
       (said === undefined || said !== own?.candidate.said);
     const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
