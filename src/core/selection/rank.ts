@@ -46,7 +46,8 @@ export async function askForRank(sheet: Sheet, asked: SelectionPrompt, context: 
     const first = toTools(ranked, sheet);
     const none = ranked.find(({ name }) => name === sheet.labels.none)?.probability ?? 0;
     const [best] = fuse(first, keywords);
-    if (first.size === 0 || !best || none > NONE_FITS) {
+    const isUnfit = none > NONE_FITS && !context.call.request.history?.length;
+    if (first.size === 0 || !best || isUnfit) {
       const named = [...first].map(([tool, probability]): NamedTool => ({ tool, probability, via: 'model' }));
       return { named, chosen: 0, none: { says: true, probability: none }, reason: '' };
     }

@@ -3,7 +3,15 @@ import type { Tool } from '../../catalog/tool.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { type Draft, isSame, referredIn } from './drafts.js';
 import { lookupsOf, namedArgument, readersFor, withoutTimes } from './needs.js';
-import { findRepeated, mayRepeat, type Repeated, requestedIn, withServedItems, withShared } from './served-values.js';
+import {
+  findRepeated,
+  mayRepeat,
+  type Repeated,
+  requestedIn,
+  takenByNext,
+  withServedItems,
+  withShared,
+} from './served-values.js';
 import { lookUpNamed, settleLookup, settleMissing, settleRequired } from './settle.js';
 import { type About, type Adding, mayWait, promptFor, type Step } from './step.js';
 import { impliedPrompt } from './step-prompt.js';
@@ -124,7 +132,15 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
   const asking = { ...adding, message: about.ask };
   const served = { ...chosen, arguments: await withServedItems(tool, chosen.arguments, asking) };
   const last = nextCall(step);
-  let call = last && chosen.missing.length === 0 ? withShared(served, last) : served;
+  let call = served;
+  if (last && chosen.missing.length === 0) {
+    const taken = takenByNext(last, served, step.said);
+    const place = drafts.findLastIndex((draft) => draft.tool === tool);
+    const before = drafts[place];
+    if (before)
+      drafts[place] = { ...before, arguments: without(before.arguments, taken), from: without(before.from, taken) };
+    call = withShared(served, last, taken);
+  }
   progress.confidence = Math.min(progress.confidence, call.probability);
   // A lookup after an effect may find another result than the same lookup before it.
   const effect = drafts.findLastIndex((draft) => draft.tool.risk === 'high' && draft.tool !== tool);
@@ -160,4 +176,8 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   const found = await findRepeated({ tool, ...call, from, taken, wholes: chain.roles }, chain.earlier, asking);
   chain.repeated = found && { ...found, call };
   return chain.repeated;
+}
+
+function without<T>(values: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }

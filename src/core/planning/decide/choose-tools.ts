@@ -62,9 +62,35 @@ const CODES = { taken: 2.5, other: 0.25, takers: 16 };
 
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
-  const chosen: ToolOfAsk[] = [];
-  for (const opinion of opinions) chosen.push(await chooseFor({ ...choice, ...opinion }));
-  return chosen;
+  const scorings = opinions.map((opinion) => ({ ...choice, ...opinion }));
+  const ranked: ScoredTool[][] = [];
+  for (const scoring of scorings) ranked.push((await scoreLikely(scoring)).toSorted(byOdds));
+  const all = choice.isOrdered ? await withFurther(ranked, scorings, choice.tools) : ranked;
+  return scorings.map((scoring, place) => toolOf(all[place] ?? [], scoring));
+}
+
+/**
+ * Of several asks each looks at the tools of the others, too, and at as many that selection puts first for the whole request: what
+ * selection finds for one of "the time in Rome, Oslo and Bonn" it may lack for another. One that has better odds takes the place.
+ */
+async function withFurther(
+  ranked: readonly (readonly ScoredTool[])[],
+  scorings: readonly Scoring[],
+  selected: readonly Tool[],
+): Promise<readonly (readonly ScoredTool[])[]> {
+  if (scorings.length < 2) return ranked;
+  const best = ranked.flatMap(([first]) => (first && first.odds > 1 ? [first.tool] : []));
+  const found: (readonly ScoredTool[])[] = [];
+  for (const [place, scoring] of scorings.entries()) {
+    const own = ranked[place] ?? [];
+    const first = selected.slice(0, scorings.length);
+    const others = new Set([...best, ...first].filter((tool) => !own.some((one) => one.tool === tool)));
+    const further: ScoredTool[] = [];
+    for (const tool of others) further.push(await score(tool, scoring));
+    const isBetter = further.some(({ odds }) => odds > Math.max(1, own[0]?.odds ?? 0));
+    found.push(isBetter ? [...own, ...further].toSorted(byOdds) : own);
+  }
+  return found;
 }
 
 /** What is known of the tools for one ask before they are scored. */
@@ -182,9 +208,8 @@ type Scoring = Deciding & Opinion;
  * Chooses the tool with the best odds. No tool that acts on its result joins it unasked: where one fitted, too, one of five
  * requests that it was not set on wanted it, and the others only asked what there is.
  */
-async function chooseFor(scoring: Scoring): Promise<ToolOfAsk> {
+function toolOf(ranked: readonly ScoredTool[], scoring: Scoring): ToolOfAsk {
   const { ask } = scoring;
-  const ranked = (await scoreLikely(scoring)).toSorted(byOdds);
   const [best] = ranked;
   const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);

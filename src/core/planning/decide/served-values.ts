@@ -9,7 +9,8 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
-import { ATOM } from '../numbers.js';
+import { ATOM, occurrencesOf, quotedIn } from '../numbers.js';
+import type { SaidTime } from '../times.js';
 import { oddsOf } from './check-fit.js';
 import { choose } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
@@ -30,6 +31,7 @@ interface Call {
 
 type Asking = Pick<Deciding, 'read' | 'context' | 'message'>;
 type Repeating = Asking & { readonly one: number };
+type SaidValues = Pick<SourceContext, 'said' | 'texts'>;
 
 const OPENING = '{"called for": [';
 const END: Choice = { text: '], "left alone": ', ends: 'itself' };
@@ -86,7 +88,9 @@ export async function findRepeated(
   asking: Repeating & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
   const { tool, arguments: values, from, taken, wholes } = call;
-  const isRequested = requestedIn(asking.values.texts);
+  const { texts } = asking.values;
+  const isRequested = requestedIn(texts);
+  const quoted = texts.flatMap((text) => quotedIn(text).map(({ start, end }) => text.slice(start, end)));
   const root = fittedSchemas(tool).input;
   const said = Object.keys(from).filter((name) => {
     const listed = from[name] === 'enum' ? listOf(plainSchema(Object(root.properties)[name], root).enum) : undefined;
@@ -112,7 +116,8 @@ export async function findRepeated(
       (said === undefined || said !== own?.candidate.said);
     const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
     const found = await sortValues(tool, argument, asking, async (writer) => {
-      const isWhole = before.length > 0 || from[argument] === 'computed' || wholes.includes(String(value));
+      const isWhole =
+        before.length > 0 || from[argument] === 'computed' || [...wholes, ...quoted].includes(String(value));
       const parts = isWhole ? undefined : await findParts(value, asking.one, writer);
       if (parts || others.length === 0) return parts;
       const next = await nextOf(called, others, asking.one, writer);
@@ -170,9 +175,39 @@ function isTaken(next: Candidate, taken: TakenWords): boolean {
   return [...taken.keys()].map(folded).some((own) => isWithin(own, words) || isWithin(words, own));
 }
 
-/** What the request says once holds for each call: the arguments of the earlier one that the next one lacks. */
-export function withShared<T extends Repeated['call']>(next: T, { call }: Repeated): T {
-  const shared = Object.keys(call.arguments).filter((name) => !(name in next.arguments) && call.from[name] !== 'step');
+/**
+ * Optional arguments of a call whose value, said once, the next call has for an argument of which both have one: in "set A to 63
+ * and B to 58" the 58 is no second level of A.
+ */
+export function takenByNext({ tool, call }: Repeated, next: Repeated['call'], values: SaidValues): string[] {
+  const required = listOf(fittedSchemas(tool).input.required);
+  const both = Object.keys(next.arguments).filter((name) => name in call.arguments);
+  const isOfNext = (value: unknown) =>
+    both.some((name) => next.arguments[name] === value && call.arguments[name] !== value) && isSaidOnce(value, values);
+  return Object.keys(call.arguments).filter((name) => !required.includes(name) && isOfNext(call.arguments[name]));
+}
+
+function isSaidOnce(value: unknown, { said, texts }: SaidValues): boolean {
+  const text = String(value);
+  const isOf = ({ start: { date, time } }: SaidTime) =>
+    date === undefined ? time?.startsWith(text) : text.startsWith(date);
+  const found = [
+    ...said.numbers.filter((one) => one.value === value),
+    ...said.durations.filter((one) => one.text.includes(text)),
+    ...said.times.filter(isOf),
+  ];
+  const mentions = found.length > 0 ? found : texts.flatMap((one) => occurrencesOf(text, one));
+  return mentions.length === 1;
+}
+
+/**
+ * What the request says once holds for each call: the arguments of the earlier one that the next one lacks.
+ *
+ * @param own names of arguments that are of the earlier call alone
+ */
+export function withShared<T extends Repeated['call']>(next: T, { call }: Repeated, own: readonly string[]): T {
+  const isShared = (name: string) => !(name in next.arguments || own.includes(name)) && call.from[name] !== 'step';
+  const shared = Object.keys(call.arguments).filter(isShared);
   const of = (values: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(shared.map((name) => [name, values[name]]));
   return {

@@ -304,6 +304,31 @@ describe('what is asked for', () => {
     });
 
     it.each([
+      ['alone has a value that stands once', 'Set A to 63, B to 58', undefined],
+      ['shares a value that stands twice', 'Set A to 63 and 58, B to 58', 58],
+    ])('%s', async (_, message, second) => {
+      const level = { type: 'integer' };
+      const set = toolOf('set_levels', { gauge: { enum: ['A', 'B'] }, high: level, top: level }, ['gauge']);
+      const { steps } = await decide([set, note], message, {
+        tool: single(message, 'set_levels'),
+        asks: doubtful,
+        arguments: {
+          set_levels: {
+            '"gauge": "A", "high": 63, "top": 58}': 0.5,
+            '"gauge": "B", "high": 58, "top": null}': 0.5,
+          },
+        },
+        unasked: { arguments: '"gauge": "A", "high": null, "top": null}' },
+        sorts: (call) => sorted(call === 'set_levels(gauge)' ? ['A', 'B'] : ['63']),
+      });
+      const top = second === undefined ? {} : { top: second };
+      expect(steps.map((step) => step.arguments)).toEqual([
+        { gauge: 'A', high: 63, ...top },
+        { gauge: 'B', high: 58, ...top },
+      ]);
+    });
+
+    it.each([
       ['two days are two calls', 'Rain in Oslo on Saturday and Sunday', ['2026-11-28', '2026-11-29']],
       ['both ends of a window are one', 'Rain in Oslo from Saturday to Sunday', ['2026-11-28']],
     ])('has the next value that is worked out: %s', async (_, message, days) => {
@@ -360,6 +385,17 @@ describe('what is asked for', () => {
         sorts: () => sorted(['Oslo', 'Rome', 'Bern']),
       });
       expect(steps.map((step) => step.arguments)).toEqual([{ place: 'Oslo' }, { place: 'Rome' }, { place: 'Bern' }]);
+    });
+
+    it('does not take apart what stands in quotation marks', async () => {
+      const message = 'Note "Oslo, Rome" and then nothing else';
+      const { steps } = await decide([toolOf('write_note', { body: text }, ['body'])], message, {
+        tool: single(message, 'write_note'),
+        asks: doubtful,
+        arguments: { write_note: '"body": "Oslo, Rome"}' },
+        sorts: () => sorted(['Oslo', 'Rome']),
+      });
+      expect(steps.map((step) => step.arguments)).toEqual([{ body: 'Oslo, Rome' }]);
     });
 
     it('does not take a path apart', async () => {
@@ -627,6 +663,21 @@ describe('what is asked for', () => {
       },
     );
     expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
+  });
+
+  it('is looked at where selection finds no tool for words that only earlier messages complete', async () => {
+    const script = {
+      options: { passthroughTools: 0 },
+      selects: { 'none"]}': 0.9, 'weather"]}': 0.1 },
+      asks: '1, "asks": ["weather in Rome"]}',
+      tool: chooses('weather in Rome', 'weather'),
+      arguments: { weather: place },
+    };
+    const history = [{ role: 'user' as const, content: 'Weather in Oslo' }];
+    const { result } = await decide([weather, note], { message: 'and in Rome?', history }, script);
+    expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather', arguments: { place: 'Rome' } }] });
+    const alone = await decide([weather, note], 'and in Rome?', script);
+    expect(alone.result).toMatchObject({ kind: 'unplannable', selection: { mode: 'none' } });
   });
 
   const listed = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
@@ -981,6 +1032,43 @@ describe('what is asked for', () => {
           maxTools: 2,
         });
         expect(selection.tools.at(-1)).toEqual({ name: 'write_note', via: 'model', serves: WRITE });
+      });
+
+      it.each([
+        ['the tool of another ask, which selection lacks for this one', 'Rome', 'weather'],
+        ['its own tool, where that fits better', 'rain in Rome', 'a_tool'],
+      ])('has %s', async (_, place, chosen) => {
+        const { steps } = await decide([...tools, weather], `${OSLO}; ${place}`, {
+          options: { passthroughTools: 0, maxTools: 2, fillTokens: 0 },
+          ...asked([OSLO, 'weather'], [place, 'a_tool']),
+          selects: (about) => (about === place ? 'a_tool"]}' : 'weather"]}'),
+          fits: {
+            a_tool: yes(chosen === 'a_tool' ? 0.95 : 0.6),
+            weather: (about) => yes(about === place ? 0.9 : 1),
+            ...Object.fromEntries(['c_tool', 'd_tool', 'e_tool', 'f_tool'].map((name) => [name, no])),
+          },
+          sorts: () => sorted(chosen === 'weather' ? ['Oslo', 'Rome'] : ['Oslo'], ['Rome']),
+          arguments: { weather: { '"place": "Oslo"}': 0.6, '"place": "Rome"}': 0.4 } },
+        });
+        expect(steps.map(({ tool }) => tool)).toEqual(['weather', chosen]);
+      });
+
+      it('has a tool that selection puts first for the whole request, and not for the ask', async () => {
+        const { steps } = await decide([...tools, weather, note], `${OSLO}, then ${WRITE}`, {
+          options: { passthroughTools: 0 },
+          ...asked([OSLO, 'weather'], [WRITE, 'a_tool']),
+          selects: (about) =>
+            about === WRITE
+              ? { 'a_tool"]}': 0.4, 'c_tool"]}': 0.3, 'd_tool"]}': 0.2, 'e_tool"]}': 0.1 }
+              : 'write_note"]}',
+          fits: {
+            ...Object.fromEntries(tools.map(({ name }) => [name, yes(0.02)])),
+            weather: (about) => yes(about === WRITE ? 0.02 : 1),
+            write_note: yes(0.9),
+          },
+          arguments: { weather: '"place": "Oslo"}', write_note: '"body": "it"}' },
+        });
+        expect(steps.map(({ tool }) => tool)).toEqual(['weather', 'write_note']);
       });
 
       it('is one of those for the whole request where selection for it fails', async () => {
@@ -2303,6 +2391,18 @@ describe('an argument', () => {
       unasked: { arguments: '"service": "mail", "window": null}' },
     });
     expect(steps[0]?.arguments).toEqual({ service: 'mail', window: '2h' });
+  });
+
+  it('takes no length of time as another number, where one of the others is a length', async () => {
+    const window = { ...text, description: 'How far back, e.g. 30m, 2h' };
+    const logs = toolOf('read_logs', { window, lines: { type: 'integer' } }, []);
+    const message = 'Logs of the last 15 minutes';
+    const { steps } = await decide([logs], message, {
+      tool: single(message, 'read_logs'),
+      arguments: { read_logs: { '"lines": 15}': 0.6, '"window": "15m"}': 0.4 } },
+      unasked: { arguments: '"window": null, "lines": null}' },
+    });
+    expect(steps[0]?.arguments).toEqual({ window: '15m' });
   });
 
   it('keeps a day that the request says, though any request would get one', async () => {
