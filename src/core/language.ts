@@ -11,16 +11,24 @@ const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', '
 
 /** The question mostly precedes pasted text; and a segmenter copies its whole text for each word. */
 const DETECTED_CHARACTERS = 1000;
+/** Fewer words in Latin script hardly tell their language: then the user's message before it counts, too. */
+const TELLING_WORDS = 4;
 
 /**
- * An ISO 639-1 code; `en` if nothing is detected.
+ * An ISO 639-1 code; `en` if nothing is detected. "218" is in the language of the message that it answers.
  *
  * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
  */
-export function languageOf({ message: whole, locale }: Pick<Request, 'message' | 'locale'>): string {
-  const message = whole.slice(0, DETECTED_CHARACTERS);
+export function languageOf({ message: whole, locale, history = [] }: Asked): string {
   if (locale !== undefined) return new Intl.Locale(locale).language;
-  if (isMostlyLatin(message)) return detectLatin(message);
+  const message = whole.slice(0, DETECTED_CHARACTERS);
+  const words = wordsOf(message);
+  const earlier = history.findLast(({ role }) => role === 'user')?.content.slice(0, DETECTED_CHARACTERS);
+  if (earlier !== undefined && words.length === 0) return languageOf({ message: earlier });
+  if (isMostlyLatin(words)) {
+    const isShort = earlier !== undefined && words.length < TELLING_WORDS && isMostlyLatin(wordsOf(earlier));
+    return detectLatin(isShort ? `${message}\n${earlier}` : message);
+  }
   // Japanese uses Chinese characters, too; a short text of them alone counts as Chinese.
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(message)) return 'ja';
   if (/\p{Script=Hangul}/u.test(message)) return 'ko';
@@ -42,17 +50,26 @@ function detectLatin(message: string): string {
   return isPlain && accuracyOf('en') >= AS_LIKELY * accuracyOf(best) ? 'en' : best;
 }
 
+type Asked = Pick<Request, 'message' | 'locale' | 'history'>;
+
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-function isMostlyLatin(message: string): boolean {
-  const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
-  return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
+/** `M-311` is no word of a language. */
+const CODE = /[\p{Script=Latin}_-]*\d[\p{Script=Latin}\d_-]*/gu;
+
+function wordsOf(message: string): string[] {
+  const segments = [...segmenter.segment(message.replaceAll(CODE, ' '))];
+  return segments.flatMap(({ segment }) => (/^\p{L}/u.test(segment) ? [segment] : []));
+}
+
+function isMostlyLatin(words: readonly string[]): boolean {
+  return words.filter((word) => /\p{Script=Latin}/u.test(word)).length > words.length / 2;
 }
 
 /** The phrase in the language of the request, in English where the file lacks that language. A list is joined by "or". */
 export function renderPhrase(
   name: keyof typeof phrases,
-  request: Pick<Request, 'message' | 'locale'>,
+  request: Asked,
   values: Readonly<Record<string, string | readonly string[]>> = {},
 ): string {
   const known: Readonly<Record<string, string>> = phrases[name];

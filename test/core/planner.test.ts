@@ -125,6 +125,8 @@ describe('the path of a request', () => {
 });
 
 describe('the language of the user', () => {
+  const said = (content: string) => ({ role: 'user' as const, content });
+
   it.each<[string, Partial<PlanRequest>, string]>([
     ['as the caller says', { message: '今天的水位', locale: 'de-CH' }, 'de'],
     ['Chinese', { message: '盘石头水库当前水位' }, 'zh'],
@@ -139,6 +141,11 @@ describe('the language of the user', () => {
     ['English in few words', { message: 'commits since Monday' }, 'en'],
     ['Portuguese, though much of it could be English', { message: 'Mostre as vendas em março' }, 'pt'],
     ['English with a Chinese name', { message: 'What is the level at 盘石头水库 now?' }, 'en'],
+    ['that of the message before a number', { message: '218', history: [said('客人要两条毛巾')] }, 'zh'],
+    ['that of the message before a code', { message: 'M-311', history: [said('Qui est le client ?')] }, 'fr'],
+    ['told by the message before few words', { message: 'per due', history: [said('Prenota un tavolo')] }, 'it'],
+    ['its own behind another script', { message: '新村呢', history: [said('The level at Xincun')] }, 'zh'],
+    ['English, where nothing tells', { message: '218' }, 'en'],
   ])('is known: %s', (_, request, language) => {
     expect(languageOf({ message: 'x', ...request })).toBe(language);
   });
