@@ -68,7 +68,13 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
     places
       .slice(0, place)
       .find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
-  const things = places.filter((one, place) => !hostOf(one, place));
+  // An attachment is of a mail: what finds it takes the mail, too.
+  const { argumentsOf } = producerGraph(step.adding.view);
+  const isWithin = ({ provision }: Provided) =>
+    argumentsOf(provision.producer).some(
+      (one) => one.isRequired && one.isIdentifier && places.some(({ name }) => name === one.name),
+    );
+  const things = places.filter((one, place) => !hostOf(one, place) && !isWithin(one));
   const [only, other] = things;
   if (!only || (!other && !only.isList && !takesName(only.provision.producer, step.adding))) return new Map();
   const root = fittedSchemas(step.tool).input;
