@@ -11,7 +11,7 @@ const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', '
 
 /** The question mostly precedes pasted text; and a segmenter copies its whole text for each word. */
 const DETECTED_CHARACTERS = 1000;
-/** Fewer words in Latin script hardly tell their language: then the user's message before it counts, too. */
+/** Fewer words in Latin script hardly tell their language: then that of the user's message before it is preferred. */
 const TELLING_WORDS = 4;
 
 /**
@@ -19,16 +19,16 @@ const TELLING_WORDS = 4;
  *
  * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
  */
-export function languageOf({ message: whole, locale, history = [] }: Asked): string {
+export function languageOf({ message: whole, locale, history = [] }: Said): string {
   if (locale !== undefined) return new Intl.Locale(locale).language;
   const message = whole.slice(0, DETECTED_CHARACTERS);
   const words = wordsOf(message);
-  const earlier = history.findLast(({ role }) => role === 'user')?.content.slice(0, DETECTED_CHARACTERS);
-  if (earlier !== undefined && words.length === 0) return languageOf({ message: earlier });
-  if (isMostlyLatin(words)) {
-    const isShort = earlier !== undefined && words.length < TELLING_WORDS && isMostlyLatin(wordsOf(earlier));
-    return detectLatin(isShort ? `${message}\n${earlier}` : message);
+  if (words.length < TELLING_WORDS) {
+    const earlier = history.findLast(({ role, content }) => role === 'user' && wordsOf(content).length > 0);
+    const before = earlier && languageOf({ message: earlier.content });
+    if (before !== undefined && (words.length === 0 || mayBeIn(before, message))) return before;
   }
+  if (isMostlyLatin(words)) return detectLatin(message);
   // Japanese uses Chinese characters, too; a short text of them alone counts as Chinese.
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(message)) return 'ja';
   if (/\p{Script=Hangul}/u.test(message)) return 'ko';
@@ -43,14 +43,19 @@ export function languageOf({ message: whole, locale, history = [] }: Asked): str
 const AS_LIKELY = 0.5;
 
 function detectLatin(message: string): string {
-  const found = detectAll(message, { only: LANGUAGES });
-  const accuracyOf = (language: string | undefined) => found.find(({ lang }) => lang === language)?.accuracy ?? 0;
-  const best = found[0]?.lang ?? 'en';
+  const [best] = detectAll(message, { only: LANGUAGES });
   const isPlain = !/[^\p{ASCII}]/u.test(message);
-  return isPlain && accuracyOf('en') >= AS_LIKELY * accuracyOf(best) ? 'en' : best;
+  return isPlain && mayBeIn('en', message) ? 'en' : (best?.lang ?? 'en');
 }
 
-type Asked = Pick<Request, 'message' | 'locale' | 'history'>;
+/** Whether the language is `AS_LIKELY` as the likeliest one. */
+function mayBeIn(language: string, message: string): boolean {
+  const found = detectAll(message, { only: LANGUAGES });
+  const accuracy = found.find(({ lang }) => lang === language)?.accuracy ?? 0;
+  return accuracy >= AS_LIKELY * (found[0]?.accuracy ?? 0);
+}
+
+type Said = Pick<Request, 'message' | 'locale' | 'history'>;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
@@ -58,7 +63,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 const CODE = /[\p{Script=Latin}_-]*\d[\p{Script=Latin}\d_-]*/gu;
 
 function wordsOf(message: string): string[] {
-  const segments = [...segmenter.segment(message.replaceAll(CODE, ' '))];
+  const segments = [...segmenter.segment(message.slice(0, DETECTED_CHARACTERS).replaceAll(CODE, ' '))];
   return segments.flatMap(({ segment }) => (/^\p{L}/u.test(segment) ? [segment] : []));
 }
 
@@ -69,7 +74,7 @@ function isMostlyLatin(words: readonly string[]): boolean {
 /** The phrase in the language of the request, in English where the file lacks that language. A list is joined by "or". */
 export function renderPhrase(
   name: keyof typeof phrases,
-  request: Asked,
+  request: Said,
   values: Readonly<Record<string, string | readonly string[]>> = {},
 ): string {
   const known: Readonly<Record<string, string>> = phrases[name];

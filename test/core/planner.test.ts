@@ -142,8 +142,16 @@ describe('the language of the user', () => {
     ['Portuguese, though much of it could be English', { message: 'Mostre as vendas em março' }, 'pt'],
     ['English with a Chinese name', { message: 'What is the level at 盘石头水库 now?' }, 'en'],
     ['that of the message before a number', { message: '218', history: [said('客人要两条毛巾')] }, 'zh'],
+    ['that of the message before a code in Latin letters', { message: 'M-311', history: [said('谁是客人')] }, 'zh'],
     ['that of the message before a code', { message: 'M-311', history: [said('Qui est le client ?')] }, 'fr'],
-    ['told by the message before few words', { message: 'per due', history: [said('Prenota un tavolo')] }, 'it'],
+    [
+      'that of the message before two codes, not of an answer',
+      { message: '3', history: [said('两条毛巾'), { role: 'assistant', content: 'Which room?' }, said('218')] },
+      'zh',
+    ],
+    ['told by the message before few words', { message: 'dos', history: [said('Reserva una mesa para hoy')] }, 'es'],
+    ['its own, where the words tell it', { message: 'Lösche Rechnung 120', history: [said('Book a table')] }, 'de'],
+    ['its own in many words', { message: 'book it for tomorrow', history: [said('Wer hat Zeit?')] }, 'en'],
     ['its own behind another script', { message: '新村呢', history: [said('The level at Xincun')] }, 'zh'],
     ['English, where nothing tells', { message: '218' }, 'en'],
   ])('is known: %s', (_, request, language) => {

@@ -24,7 +24,7 @@ import {
   writesNull,
 } from './given.js';
 import { createJsonWriter, goesOn, type JsonWriter } from './json-writer.js';
-import { choiceOf, choicesFor, type Option, type TakenWords } from './options.js';
+import { choiceOf, choicesFor, type Option, type TakenWords, takesLength } from './options.js';
 import type { Open } from './read.js';
 import {
   type Candidate,
@@ -149,10 +149,15 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const needed = names.filter(isNeeded);
   for (const name of needed.toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)))) await add(name);
   const optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
+  const isLengthOf = (name: string) => takesLength(name, plainSchema(properties[name], root));
+  const isCountOf = (name: string) =>
+    context.said.durations.length > 0 && isNumber(plainSchema(properties[name], root)) && !isLengthOf(name);
   const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
   let open = optional.filter((name) => !added.has(name) && isOpen(name));
   while (open.length > 0) {
-    const next = await likeliestOf(open);
+    const likeliest = await likeliestOf(open);
+    // "The last 15 minutes" is a length, before its 15 is a number of something else.
+    const next = (isCountOf(likeliest) && open.find(isLengthOf)) || likeliest;
     const before = taken.size;
     await add(next);
     // Only words that were taken can leave another argument without a value.

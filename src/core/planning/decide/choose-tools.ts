@@ -69,25 +69,28 @@ export async function chooseTools(asks: readonly string[], choice: Deciding): Pr
   return scorings.map((scoring, place) => toolOf(all[place] ?? [], scoring));
 }
 
+/** From this share of a tool among all on, an ask looks at no other ones; and most of these. */
+const FURTHER = { surely: 0.75, most: 4 };
+
 /**
- * Of several asks each looks at the tools of the others, too, and at as many that selection puts first for the whole request: what
- * selection finds for one of "the time in Rome, Oslo and Bonn" it may lack for another. One that has better odds takes the place.
+ * An ask that is in doubt looks at the tools of the others, too, and at what selection puts first for the whole request: what
+ * selection finds for one of "the time in Rome, Oslo and Bonn" it may lack for another. One with better odds takes the place.
  */
 async function withFurther(
   ranked: readonly (readonly ScoredTool[])[],
   scorings: readonly Scoring[],
   selected: readonly Tool[],
 ): Promise<readonly (readonly ScoredTool[])[]> {
-  if (scorings.length < 2) return ranked;
-  const best = ranked.flatMap(([first]) => (first && first.odds > 1 ? [first.tool] : []));
+  const first = selected.slice(0, scorings.length > 1 ? scorings.length : 0);
+  const best = ranked.flatMap(([one]) => (one && one.odds > 1 ? [one.tool] : []));
   const found: (readonly ScoredTool[])[] = [];
   for (const [place, scoring] of scorings.entries()) {
     const own = ranked[place] ?? [];
-    const first = selected.slice(0, scorings.length);
+    const isSure = toolOf(own, scoring).probability >= FURTHER.surely;
     const others = new Set([...best, ...first].filter((tool) => !own.some((one) => one.tool === tool)));
     const further: ScoredTool[] = [];
-    for (const tool of others) further.push(await score(tool, scoring));
-    const isBetter = further.some(({ odds }) => odds > Math.max(1, own[0]?.odds ?? 0));
+    for (const tool of isSure ? [] : [...others].slice(0, FURTHER.most)) further.push(await score(tool, scoring));
+    const isBetter = further.some(({ odds }) => odds > (own[0]?.odds ?? 0));
     found.push(isBetter ? [...own, ...further].toSorted(byOdds) : own);
   }
   return found;

@@ -60,7 +60,7 @@ export async function timesByChrono(pieces: readonly string[], language: string,
     (one): WithYear =>
       timeNamed(one.text, named) ?? {
         text: one.text,
-        start: hourIn(one.text) ?? moment(one.start),
+        start: moment(one.start),
         ...(one.end ? { end: moment(one.end) } : {}),
         ...(one.tags().has('casualReference/now') ? { isNow: true } : {}),
         year: one.start.isCertain('month') ? (one.start.isCertain('year') ? 'said' : 'unsaid') : undefined,
@@ -68,7 +68,7 @@ export async function timesByChrono(pieces: readonly string[], language: string,
   );
   // "At 15 uur" is a time of day. chrono reads "für 2 Stunden" as "in two hours", but it is a duration.
   const isRelative = (one: ParsedResult) => one.tags().has('result/relativeDate');
-  const clocks = found.filter((one) => !isRelative(one) && !hourIn(one.text)).map(({ text }) => text);
+  const clocks = found.filter((one) => !isRelative(one)).map(({ text }) => text);
   // In words, "due ore" may be a time of day or a length.
   const timeless = lengths.filter(({ text }) => !/\d/u.test(text) || !clocks.some((clock) => clock.includes(text)));
   const relative = found.filter((one) => isRelative(one) && !timeless.some(({ text }) => one.text.includes(text)));
@@ -176,25 +176,16 @@ function isWeekday({ start }: ParsedResult): boolean {
   return start.isCertain('weekday') && !start.isCertain('day');
 }
 
-/** `14h` is an hour of the day or a length. English, which reads for other languages, makes it "in 14 hours". */
-const HOUR = /(?<![\d.,:])([01]?\d|2[0-3])\s?h(?![\p{L}\d])/u;
-
-function hourIn(text: string): Moment | undefined {
-  const [whole, hour = ''] = HOUR.exec(text) ?? [];
-  return whole === text ? { time: `${hour.padStart(2, '0')}:00:00` } : undefined;
-}
-
-/** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30`, `19h30` and `19h`. */
+/** Formats of digits, which not every language of chrono reads: `24.12.`, `19:30`, `19h30` and `19u30`. */
 const IN_DIGITS: readonly Parser[] = [
   {
     pattern: () => /(?<![\d.])(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\.(?!\d)/u,
     extract: (_, [, day, month]) => ({ day: Number(day), month: Number(month) }),
   },
   {
-    pattern: () => /(?<![\d:])([01]?\d|2[0-3])(?::|\s?[hu]\s?)([0-5]\d)(?![\d:])/u,
+    pattern: () => /(?<![\d:])([01]?\d|2[0-3])(?::|\s?h\s?|u)([0-5]\d)(?![\d:])/u,
     extract: (_, [, hour, minute]) => ({ hour: Number(hour), minute: Number(minute) }),
   },
-  { pattern: () => HOUR, extract: (_, [, hour]) => ({ hour: Number(hour), minute: 0 }) },
 ];
 
 /** A month without a day, `Mai 2025` or `2025年5月`, by its name in Unicode's locale data; not every language of chrono reads it. */

@@ -92,7 +92,8 @@ export function choiceOf(value: unknown): Choice {
  * by its length goes to an argument that takes a length.
  */
 function available(place: PlainPlace, { context, taken, root }: ChoiceContext): Candidate[] {
-  const isElsewhere = !takesLength(place.name, place.schema) && lengthArguments(root).length > 0;
+  const isElsewhere =
+    !isNumber(place.schema) && !takesLength(place.name, place.schema) && lengthArguments(root).length > 0;
   const lengths = new Set(isElsewhere ? context.said.durations.map(({ text }) => text) : []);
   const isFresh = ({ said, value }: Candidate) =>
     said === undefined || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));

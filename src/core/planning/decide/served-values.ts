@@ -9,12 +9,12 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
-import { ATOM, occurrencesOf, quotedIn } from '../numbers.js';
+import { ATOM, type Bound, occurrencesOf, quotedIn, type SaidNumber } from '../numbers.js';
 import type { SaidTime } from '../times.js';
 import { oddsOf } from './check-fit.js';
 import { choose } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
-import { choiceOf, choicesFor, type Option, optionOf, spansOf, type TakenWords } from './options.js';
+import { choiceOf, choicesFor, MAX_CHARACTERS, type Option, optionOf, spansOf, type TakenWords } from './options.js';
 import type { Deciding } from './read.js';
 import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
 
@@ -90,7 +90,9 @@ export async function findRepeated(
   const { tool, arguments: values, from, taken, wholes } = call;
   const { texts } = asking.values;
   const isRequested = requestedIn(texts);
-  const quoted = texts.flatMap((text) => quotedIn(text).map(({ start, end }) => text.slice(start, end)));
+  const quoted = texts.flatMap((text) =>
+    quotedIn(text.slice(0, MAX_CHARACTERS)).map(({ start, end }) => text.slice(start, end)),
+  );
   const root = fittedSchemas(tool).input;
   const said = Object.keys(from).filter((name) => {
     const listed = from[name] === 'enum' ? listOf(plainSchema(Object(root.properties)[name], root).enum) : undefined;
@@ -176,28 +178,27 @@ function isTaken(next: Candidate, taken: TakenWords): boolean {
 }
 
 /**
- * Optional arguments of a call whose value, said once, the next call has for an argument of which both have one: in "set A to 63
- * and B to 58" the 58 is no second level of A.
+ * Arguments of a call whose value, said once, the next call has for an argument of which both have one: in "set A to 63
+ * and B to 58" the 58 is no second level of A. Not where the next call has one of its own: "from Oslo to Rome and on to Bern".
  */
-export function takenByNext({ tool, call }: Repeated, next: Repeated['call'], values: SaidValues): string[] {
-  const required = listOf(fittedSchemas(tool).input.required);
+export function takenByNext({ call }: Repeated, next: Repeated['call'], values: SaidValues): string[] {
   const both = Object.keys(next.arguments).filter((name) => name in call.arguments);
   const isOfNext = (value: unknown) =>
     both.some((name) => next.arguments[name] === value && call.arguments[name] !== value) && isSaidOnce(value, values);
-  return Object.keys(call.arguments).filter((name) => !required.includes(name) && isOfNext(call.arguments[name]));
+  return Object.keys(call.arguments).filter((name) => !(name in next.arguments) && isOfNext(call.arguments[name]));
 }
 
+/** Whether the request names the value at one place, in words or in digits. */
 function isSaidOnce(value: unknown, { said, texts }: SaidValues): boolean {
-  const text = String(value);
-  const isOf = ({ start: { date, time } }: SaidTime) =>
-    date === undefined ? time?.startsWith(text) : text.startsWith(date);
-  const found = [
-    ...said.numbers.filter((one) => one.value === value),
-    ...said.durations.filter((one) => one.text.includes(text)),
-    ...said.times.filter(isOf),
-  ];
-  const mentions = found.length > 0 ? found : texts.flatMap((one) => occurrencesOf(text, one));
-  return mentions.length === 1;
+  const text = String(value).toLowerCase();
+  const isDay = ({ start: { date } }: SaidTime) => date !== undefined && text.startsWith(date);
+  const isWord = (one: SaidNumber) => one.value === value && one.text !== text;
+  const isWhole =
+    (whole: string) =>
+    ({ start, end }: Bound) =>
+      !/[\p{Script=Latin}\p{N}]/u.test(`${whole[start - 1] ?? ''}${whole[end] ?? ''}`);
+  const places = texts.flatMap((one) => occurrencesOf(text, one.toLowerCase()).filter(isWhole(one)));
+  return [...places, ...said.numbers.filter(isWord), ...said.times.filter(isDay)].length === 1;
 }
 
 /**

@@ -68,13 +68,15 @@ async function rolesOf(places: readonly Provided[], step: Step): Promise<Readonl
     places
       .slice(0, place)
       .find((one) => one.provision.producer === provision.producer && !isAlike(one.provision, provision));
-  // An attachment is of a mail: what finds it takes the mail, too.
+  // An attachment is found within a mail: what finds it takes the mail, too. Two alike are two things all the same.
   const { argumentsOf } = producerGraph(step.adding.view);
-  const isWithin = ({ provision }: Provided) =>
+  const isFoundWithin = ({ provision }: Provided) =>
     argumentsOf(provision.producer).some(
       (one) => one.isRequired && one.isIdentifier && places.some(({ name }) => name === one.name),
     );
-  const things = places.filter((one, place) => !hostOf(one, place) && !isWithin(one));
+  const isOnly = (place: Provided) =>
+    !places.some((other) => other !== place && isAlike(other.provision, place.provision));
+  const things = places.filter((one, place) => !hostOf(one, place) && !(isFoundWithin(one) && isOnly(one)));
   const [only, other] = things;
   if (!only || (!other && !only.isList && !takesName(only.provision.producer, step.adding))) return new Map();
   const root = fittedSchemas(step.tool).input;

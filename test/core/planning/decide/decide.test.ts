@@ -303,28 +303,85 @@ describe('what is asked for', () => {
       ]);
     });
 
-    it.each([
-      ['alone has a value that stands once', 'Set A to 63, B to 58', undefined],
-      ['shares a value that stands twice', 'Set A to 63 and 58, B to 58', 58],
-    ])('%s', async (_, message, second) => {
-      const level = { type: 'integer' };
-      const set = toolOf('set_levels', { gauge: { enum: ['A', 'B'] }, high: level, top: level }, ['gauge']);
-      const { steps } = await decide([set, note], message, {
+    const LEVELS = {
+      gauge: { enum: ['A', 'B'] },
+      high: { type: 'integer' },
+      top: { type: 'integer' },
+      grade: { enum: ['high', 'low'] },
+      kind: { enum: ['high', 'low'] },
+    };
+    const setLevels = async (message: string, first: string, second: string) => {
+      const { steps } = await decide([toolOf('set_levels', LEVELS, ['gauge']), note], message, {
         tool: single(message, 'set_levels'),
         asks: doubtful,
-        arguments: {
-          set_levels: {
-            '"gauge": "A", "high": 63, "top": 58}': 0.5,
-            '"gauge": "B", "high": 58, "top": null}': 0.5,
-          },
-        },
-        unasked: { arguments: '"gauge": "A", "high": null, "top": null}' },
+        arguments: { set_levels: { [`"gauge": "A", ${first}}`]: 0.5, [`"gauge": "B", ${second}}`]: 0.5 } },
+        unasked: { arguments: '"gauge": "A", "high": null, "top": null, "grade": null, "kind": null}' },
         sorts: (call) => sorted(call === 'set_levels(gauge)' ? ['A', 'B'] : ['63']),
       });
-      const top = second === undefined ? {} : { top: second };
+      return steps.map((step) => step.arguments);
+    };
+
+    it('has a value that stands once for itself, not for an argument of the call before', async () => {
+      const calls = await setLevels('Set A to 63, B to 58', '"high": 63, "top": 58', '"high": 58, "top": null');
+      expect(calls).toEqual([
+        { gauge: 'A', high: 63 },
+        { gauge: 'B', high: 58 },
+      ]);
+    });
+
+    it.each([
+      ['in digits', 'Set A to 63 and 58, B to 58', 58],
+      ['in a word', 'Set A to 63 and two, B to 2', 2],
+    ])('shares a value that stands twice: %s', async (_, message, top) => {
+      const calls = await setLevels(message, `"high": 63, "top": ${top}`, `"high": ${top}, "top": null`);
+      expect(calls).toEqual([
+        { gauge: 'A', high: 63, top },
+        { gauge: 'B', high: top, top },
+      ]);
+    });
+
+    it('has a day that stands once for itself', async () => {
+      const message = 'Flights A-1 on December 3 and A-2 on December 10';
+      const flights = toolOf('flights', { route: text, day: DAY, back: DAY }, ['route', 'day']);
+      const { steps } = await decide([flights, note], message, {
+        tool: single(message, 'flights'),
+        asks: doubtful,
+        arguments: {
+          flights: {
+            '"route": "A-1", "day": "2026-12-03", "back": "2026-12-10"}': 0.5,
+            '"route": "A-2", "day": "2026-12-10", "back": null}': 0.5,
+          },
+        },
+        unasked: { arguments: '"route": "A-1", "day": "2026-12-03", "back": null}' },
+        sorts: (call) => sorted(call === 'flights(route)' ? ['A-1', 'A-2'] : []),
+      });
       expect(steps.map((step) => step.arguments)).toEqual([
-        { gauge: 'A', high: 63, ...top },
-        { gauge: 'B', high: 58, ...top },
+        { route: 'A-1', day: '2026-12-03' },
+        { route: 'A-2', day: '2026-12-10' },
+      ]);
+    });
+
+    it('leaves the call before the value with which it goes on, where it has one of its own', async () => {
+      const calls = await setLevels(
+        'Raise A from 10 to 63, B on to 80',
+        '"high": 10, "top": 63',
+        '"high": 63, "top": 80',
+      );
+      expect(calls).toEqual([
+        { gauge: 'A', high: 10, top: 63 },
+        { gauge: 'B', high: 63, top: 80 },
+      ]);
+    });
+
+    it('shares a word that stands twice, in whatever case', async () => {
+      const calls = await setLevels(
+        'Give A grade low and kind High, B grade high',
+        '"grade": "low", "kind": "high"',
+        '"grade": "high", "kind": null',
+      );
+      expect(calls).toEqual([
+        { gauge: 'A', grade: 'low', kind: 'high' },
+        { gauge: 'B', grade: 'high', kind: 'high' },
       ]);
     });
 
@@ -668,7 +725,7 @@ describe('what is asked for', () => {
   it('is looked at where selection finds no tool for words that only earlier messages complete', async () => {
     const script = {
       options: { passthroughTools: 0 },
-      selects: { 'none"]}': 0.9, 'weather"]}': 0.1 },
+      selects: { 'none"]}': 0.7, 'weather"]}': 0.3 },
       asks: '1, "asks": ["weather in Rome"]}',
       tool: chooses('weather in Rome', 'weather'),
       arguments: { weather: place },
@@ -676,8 +733,14 @@ describe('what is asked for', () => {
     const history = [{ role: 'user' as const, content: 'Weather in Oslo' }];
     const { result } = await decide([weather, note], { message: 'and in Rome?', history }, script);
     expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather', arguments: { place: 'Rome' } }] });
-    const alone = await decide([weather, note], 'and in Rome?', script);
-    expect(alone.result).toMatchObject({ kind: 'unplannable', selection: { mode: 'none' } });
+    for (const [request, none] of [
+      [{ message: 'and in Rome?' }, 0.7],
+      [{ message: 'thanks', history }, 0.8],
+    ] as const) {
+      const selects = { 'none"]}': none, 'weather"]}': 1 - none };
+      const unfit = await decide([weather, note], request, { ...script, selects });
+      expect(unfit.result).toMatchObject({ kind: 'unplannable', selection: { mode: 'none' } });
+    }
   });
 
   const listed = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
@@ -1051,6 +1114,17 @@ describe('what is asked for', () => {
           arguments: { weather: { '"place": "Oslo"}': 0.6, '"place": "Rome"}': 0.4 } },
         });
         expect(steps.map(({ tool }) => tool)).toEqual(['weather', chosen]);
+      });
+
+      it('looks at no other tool where it surely has one', async () => {
+        const { calls } = await both((about) => (about === WRITE ? 'write_note"]}' : 'weather"]}'), {
+          maxTools: 1,
+          fillTokens: 0,
+        });
+        const fits = calls.flatMap(({ about }: { about?: CallAbout }) =>
+          about?.promptName === 'check-fit' && about.variables?.message ? [about.variables.tool] : [],
+        );
+        expect(fits).toHaveLength(3);
       });
 
       it('has a tool that selection puts first for the whole request, and not for the ask', async () => {
@@ -1553,6 +1627,28 @@ describe('steps on the way', () => {
       { query: 'Platform' },
       { person_id: '${s1.person_id}', team_id: '${s2.team_id}' },
     ]);
+  });
+
+  it('have words of their own only where they are not found within what another one finds', async () => {
+    const findMail = makeTool('find_mail', { inputSchema: needing('words'), outputSchema: returning('mail_id') });
+    const readMail = makeTool('read_mail', { inputSchema: needing('mail_id'), outputSchema: returning('file_id') });
+    const save = makeTool('save_file', { inputSchema: needing('mail_id', 'file_id') });
+    const message = 'Save the file of the mail of Ann Hill';
+    const { result } = await decide([findMail, readMail, save], message, {
+      tool: chooses(message, 'save_file'),
+      arguments: {
+        save_file: { '"mail_id": "Ann", "file_id": "Hill"}': 0.45, '"mail_id": "Ann Hill"}': 0.55 },
+        find_mail: { '"words": "Ann Hill"}': 0.9, '"words": "Ann"}': 0.1 },
+        read_mail: '"mail_id": "${s1.mail_id}"}',
+      },
+    });
+    expect(result).toMatchObject({
+      steps: [
+        { tool: 'find_mail', arguments: { words: 'Ann Hill' } },
+        { tool: 'read_mail', arguments: { mail_id: '${s1.mail_id}' } },
+        { tool: 'save_file', arguments: { mail_id: '${s1.mail_id}', file_id: '${s2.file_id}' } },
+      ],
+    });
   });
 
   it('do not take a name apart', async () => {
@@ -2393,16 +2489,28 @@ describe('an argument', () => {
     expect(steps[0]?.arguments).toEqual({ service: 'mail', window: '2h' });
   });
 
-  it('takes no length of time as another number, where one of the others is a length', async () => {
+  it('that takes a length of time takes it before another number does', async () => {
     const window = { ...text, description: 'How far back, e.g. 30m, 2h' };
-    const logs = toolOf('read_logs', { window, lines: { type: 'integer' } }, []);
+    const logs = toolOf('read_logs', { lines: { type: 'integer' }, window }, []);
     const message = 'Logs of the last 15 minutes';
     const { steps } = await decide([logs], message, {
       tool: single(message, 'read_logs'),
-      arguments: { read_logs: { '"lines": 15}': 0.6, '"window": "15m"}': 0.4 } },
+      arguments: { read_logs: { '"lines": 15, "window": "15m"}': 0.6, '"window": "15m", "lines": null}': 0.4 } },
       unasked: { arguments: '"window": null, "lines": null}' },
     });
     expect(steps[0]?.arguments).toEqual({ window: '15m' });
+  });
+
+  it('may be another number that is said like a length, beside one', async () => {
+    const integer = { type: 'integer' };
+    const trainer = toolOf('find_trainer', { age: integer, minutes: integer }, []);
+    const message = 'A trainer for a 12 year old for 30 minutes';
+    const { steps } = await decide([trainer], message, {
+      tool: single(message, 'find_trainer'),
+      arguments: { find_trainer: { '"age": 12, "minutes": 30}': 0.6, '"minutes": 30, "age": 12}': 0.4 } },
+      unasked: { arguments: '"minutes": null, "age": null}' },
+    });
+    expect(steps[0]?.arguments).toEqual({ age: 12, minutes: 30 });
   });
 
   it('keeps a day that the request says, though any request would get one', async () => {
