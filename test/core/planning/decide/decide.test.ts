@@ -1021,6 +1021,27 @@ describe('what is asked for', () => {
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'weather' }] });
     });
 
+    it('is for none behind earlier messages, where any tool seems to fit, if the model names none', async () => {
+      const history = [{ role: 'user' as const, content: OSLO }];
+      const thanks = async (named: string) => {
+        const { result } = await decide(
+          [...tools, weather],
+          { message: 'thank you', history },
+          {
+            options: { passthroughTools: 0 },
+            asks: '1, "asks": ["thank you"]}',
+            selects: Object.fromEntries(FIRST.map((name, place) => [`${name}"]}`, 0.28 - 0.02 * place])),
+            tool: (message) => chooses(message, named),
+            fits: { ...Object.fromEntries(tools.map(({ name }) => [name, no])), weather: yes(0.7) },
+            unasked: { tool: { [chooses('', 'none')]: 0.5, [chooses('', 'weather')]: 0.5 } },
+            arguments: { weather: '"place": "Oslo"}' },
+          },
+        );
+        return result.kind;
+      };
+      expect([await thanks('none'), await thanks('weather')]).toEqual(['unplannable', 'plan']);
+    });
+
     it.each([
       ['its name is likelier than no tool', 'weather'],
       ['a tool that fits better stays', 'a_tool', 'none'],
