@@ -6,6 +6,9 @@ import { detect, detectAll } from 'tinyld';
 import phrases from './prompts/phrases.json' with { type: 'json' };
 import type { Request } from './request.js';
 
+/** What tells the language. */
+type Spoken = Pick<Request, 'message' | 'locale' | 'history'>;
+
 /** Detection chooses among these for Latin and Cyrillic script; the libraries for days and numbers read them. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', 'ja', 'zh', 'ko'];
 
@@ -22,14 +25,15 @@ const TELLING_WORDS = 4;
  *
  * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
  */
-export function languageOf({ message: whole, locale, history = [] }: Said): string {
+export function languageOf({ message: whole, locale, history = [] }: Spoken): string {
   if (locale !== undefined) return new Intl.Locale(locale).language;
   const message = whole.slice(0, DETECTED_CHARACTERS);
   const words = wordsOf(message);
   if (words.length < TELLING_WORDS) {
     const earlier = history.findLast(({ role, content }) => role === 'user' && wordsOf(content).length > 0);
     const before = earlier && languageOf({ message: earlier.content });
-    if (before !== undefined && (words.length === 0 || mayBeIn(before, message))) return before;
+    if (before !== undefined && (words.length === 0 || isLikely(before, detectAll(message, { only: LANGUAGES }))))
+      return before;
   }
   if (isMostlyLatin(words)) return detectLatin(message);
   // Japanese uses Chinese characters, too; a short text of them alone counts as Chinese.
@@ -46,19 +50,16 @@ export function languageOf({ message: whole, locale, history = [] }: Said): stri
 const AS_LIKELY = 0.5;
 
 function detectLatin(message: string): string {
-  const [best] = detectAll(message, { only: LANGUAGES });
+  const found = detectAll(message, { only: LANGUAGES });
   const isPlain = !/[^\p{ASCII}]/u.test(message);
-  return isPlain && mayBeIn('en', message) ? 'en' : (best?.lang ?? 'en');
+  return isPlain && isLikely('en', found) ? 'en' : (found[0]?.lang ?? 'en');
 }
 
 /** Whether the language is `AS_LIKELY` as the likeliest one. */
-function mayBeIn(language: string, message: string): boolean {
-  const found = detectAll(message, { only: LANGUAGES });
+function isLikely(language: string, found: ReturnType<typeof detectAll>): boolean {
   const accuracy = found.find(({ lang }) => lang === language)?.accuracy ?? 0;
   return accuracy >= AS_LIKELY * (found[0]?.accuracy ?? 0);
 }
-
-type Said = Pick<Request, 'message' | 'locale' | 'history'>;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
@@ -74,7 +75,7 @@ function isMostlyLatin(words: readonly string[]): boolean {
 /** The phrase in the language of the request, in English where the file lacks that language. A list is joined by "or". */
 export function renderPhrase(
   name: keyof typeof phrases,
-  request: Said,
+  request: Spoken,
   values: Readonly<Record<string, string | readonly string[]>> = {},
 ): string {
   const known: Readonly<Record<string, string>> = phrases[name];

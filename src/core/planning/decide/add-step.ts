@@ -135,10 +135,7 @@ async function finish(chosen: Decided, step: Step): Promise<string> {
   let call = served;
   if (last && chosen.missing.length === 0) {
     const taken = takenByNext(last, served, step.said);
-    const place = drafts.findLastIndex((draft) => draft.tool === tool);
-    const before = drafts[place];
-    if (before)
-      drafts[place] = { ...before, arguments: without(before.arguments, taken), from: without(before.from, taken) };
+    leaveOut(taken, tool, drafts);
     call = withShared(served, last, taken);
   }
   progress.confidence = Math.min(progress.confidence, call.probability);
@@ -165,7 +162,7 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   const isOpen = (name: string) => !chain.isLookedAt || call.from[name] === 'computed' || said.handles.has(name);
   const isRequested = requestedIn(own.texts);
   const isLookedAt = (name: string) => isRequested(call.arguments[name], call.from[name]) && isOpen(name);
-  const from = Object.fromEntries(Object.entries(call.from).filter(([name]) => isLookedAt(name)));
+  const from = onlyNamed(call.from, isLookedAt);
   if (Object.keys(from).length === 0) return undefined;
   // A listed value that a lookup takes says nothing of the texts behind it.
   chain.isLookedAt ||= Object.values(from).some((one) => one !== 'enum');
@@ -178,6 +175,16 @@ async function findAgain(call: Decided, { tool, about, adding, said, own }: Step
   return chain.repeated;
 }
 
-function without<T>(values: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+/** Takes arguments from the last call of the tool. */
+function leaveOut(names: readonly string[], tool: Tool, drafts: Draft[]): void {
+  const place = drafts.findLastIndex((draft) => draft.tool === tool);
+  const before = drafts[place];
+  if (!before || names.length === 0) return;
+  const isKept = (name: string) => !names.includes(name);
+  const [values, from] = [onlyNamed(before.arguments, isKept), onlyNamed(before.from, isKept)];
+  drafts[place] = { ...before, arguments: values, from };
+}
+
+function onlyNamed<T>(values: Readonly<Record<string, T>>, isKept: (name: string) => boolean): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
 }

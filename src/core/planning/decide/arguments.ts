@@ -149,9 +149,9 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const needed = names.filter(isNeeded);
   for (const name of needed.toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)))) await add(name);
   const optional = names.filter((name) => !isNeeded(name) && !(depth === 0 && notGiven.has(name)));
-  const isLengthOf = (name: string) => takesLength(name, plainSchema(properties[name], root));
+  const isLengthOf = (name: string) => takesLength(name, placeOf(name).schema);
   const isCountOf = (name: string) =>
-    context.said.durations.length > 0 && isNumber(plainSchema(properties[name], root)) && !isLengthOf(name);
+    context.said.durations.length > 0 && isNumber(placeOf(name).schema) && !isLengthOf(name);
   const isOpen = (name: string) => isPossible({ name, schema: properties[name], required: false }, writing);
   let open = optional.filter((name) => !added.has(name) && isOpen(name));
   while (open.length > 0) {

@@ -63,14 +63,21 @@ const CODES = { taken: 2.5, other: 0.25, takers: 16 };
 
 export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const opinions = choice.isOrdered ? await readFitsFirst(asks, choice) : await readNamesFirst(asks, choice);
-  const scorings = opinions.map((opinion) => ({ ...choice, ...opinion }));
-  const ranked: ScoredTool[][] = [];
-  for (const scoring of scorings) ranked.push((await scoreLikely(scoring)).toSorted(byOdds));
-  const all = choice.isOrdered ? await withFurther(ranked, scorings, choice.tools) : ranked;
-  return scorings.map((scoring, place) => toolOf(all[place] ?? [], scoring));
+  const looks: Look[] = [];
+  for (const opinion of opinions) {
+    const scoring = { ...choice, ...opinion };
+    looks.push({ scoring, own: toolOf(await scoreLikely(scoring), scoring) });
+  }
+  return choice.isOrdered && looks.length > 1 ? lookFurther(looks, choice.tools) : looks.map(({ own }) => own);
 }
 
-/** From this share of a tool among all on, an ask looks at no other ones; and most of these. */
+/** The tool of an ask, and what is known of it. */
+interface Look {
+  readonly scoring: Scoring;
+  readonly own: ToolOfAsk;
+}
+
+/** An ask whose tool has this share of the odds of all looks at no other one, and an ask at no more than `most`. */
 const FURTHER = { surely: 0.75, most: 4 };
 
 /**
@@ -78,22 +85,16 @@ const FURTHER = { surely: 0.75, most: 4 };
  * selection finds for one of "the time in Rome, Oslo and Bonn" it may lack for another. One with better odds takes the place. Of 292
  * development requests two more are planned right, and none fewer.
  */
-async function withFurther(
-  ranked: readonly (readonly ScoredTool[])[],
-  scorings: readonly Scoring[],
-  selected: readonly Tool[],
-): Promise<readonly (readonly ScoredTool[])[]> {
-  const first = selected.slice(0, scorings.length > 1 ? scorings.length : 0);
-  const best = ranked.flatMap(([one]) => (one && one.odds > 1 ? [one.tool] : []));
-  const found: (readonly ScoredTool[])[] = [];
-  for (const [place, scoring] of scorings.entries()) {
-    const own = ranked[place] ?? [];
-    const isSure = toolOf(own, scoring).probability >= FURTHER.surely;
-    const others = new Set([...best, ...first].filter((tool) => !own.some((one) => one.tool === tool)));
+async function lookFurther(looks: readonly Look[], selected: readonly Tool[]): Promise<ToolOfAsk[]> {
+  const likely = new Set([...looks.flatMap(({ own }) => own.tool ?? []), ...selected.slice(0, looks.length)]);
+  const found: ToolOfAsk[] = [];
+  for (const { scoring, own } of looks) {
+    const isKnown = (tool: Tool) => own.ranked.some((one) => one.tool === tool);
+    const others = own.probability < FURTHER.surely ? [...likely].filter((tool) => !isKnown(tool)) : [];
     const further: ScoredTool[] = [];
-    for (const tool of isSure ? [] : [...others].slice(0, FURTHER.most)) further.push(await score(tool, scoring));
-    const isBetter = further.some(({ odds }) => odds > (own[0]?.odds ?? 0));
-    found.push(isBetter ? [...own, ...further].toSorted(byOdds) : own);
+    for (const tool of others.slice(0, FURTHER.most)) further.push(await score(tool, scoring));
+    const isBetter = further.some(({ odds }) => odds > (own.ranked[0]?.odds ?? 0));
+    found.push(isBetter ? toolOf([...own.ranked, ...further], scoring) : own);
   }
   return found;
 }
@@ -204,8 +205,8 @@ async function compareNames(
   // Among the names of a few tools that fit, "none" is likelier than among many that do not.
   const highest = Math.max(...choice.tools.map((tool) => liftWithProducers(tool, liftOf, choice)));
   const [none, near] = [liftOf([noneName]), FITS ** 2 * highest];
-  const isFollowUp = (choice.request.history ?? []).length > 0;
-  return { liftOf, against: (tool) => (isNear(tool) && !isFollowUp ? Math.min(none, near) : none) };
+  const isAlone = !choice.request.history?.length;
+  return { liftOf, against: (tool) => (isAlone && isNear(tool) ? Math.min(none, near) : none) };
 }
 
 type Scoring = Deciding & Opinion;
@@ -214,8 +215,9 @@ type Scoring = Deciding & Opinion;
  * Chooses the tool with the best odds. No tool that acts on its result joins it unasked: where one fitted, too, one of five
  * requests that it was not set on wanted it, and the others only asked what there is.
  */
-function toolOf(ranked: readonly ScoredTool[], scoring: Scoring): ToolOfAsk {
+function toolOf(scored: readonly ScoredTool[], scoring: Scoring): ToolOfAsk {
   const { ask } = scoring;
+  const ranked = scored.toSorted(byOdds);
   const [best] = ranked;
   const producers = best ? producersOf(best.tool, scoring) : new Set<Tool>();
   const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);

@@ -63,9 +63,10 @@ export async function readSaid(
   request: Pick<Request, 'message' | 'history' | 'today' | 'timeZone' | 'locale'>,
 ): Promise<Said> {
   const earlier = (request.history ?? []).slice(-MAX_EARLIER).reverse();
+  const language = languageOf(request);
   const parts = await Promise.all(
     [request.message, ...earlier.map(({ content }) => content)].map((text) =>
-      readText(text.slice(0, MAX_CHARACTERS), request),
+      readText(text.slice(0, MAX_CHARACTERS), language, request),
     ),
   );
   const { day } = parts.find(({ times }) => daysOf(times).length > 0) ?? parts[0] ?? {};
@@ -86,8 +87,7 @@ export function timesFor({ risk }: Pick<Tool, 'risk'>, said: Said): Said {
 }
 
 /** Reads in the language of the request, since plans and results among the earlier messages have none. */
-async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
-  const language = languageOf(request);
+async function readText(text: string, language: string, request: Parameters<typeof wallClock>[0]): Promise<Said> {
   const now = wallClock(request);
   const culture = DAY_LANGUAGES.has(language) ? CULTURES[language] : undefined;
   const pieces = piecesOf(text);

@@ -87,12 +87,13 @@ export async function findRepeated(
   earlier: readonly Repeated[],
   asking: Repeating & { values: Omit<SourceContext, 'results'> },
 ): Promise<Repeated | undefined> {
-  const { tool, arguments: values, from, taken, wholes } = call;
+  const { tool, arguments: values, from, taken } = call;
   const { texts } = asking.values;
   const isRequested = requestedIn(texts);
   const quoted = texts.flatMap((text) =>
     quotedIn(text.slice(0, MAX_CHARACTERS)).map(({ start, end }) => text.slice(start, end)),
   );
+  const wholes = new Set([...call.wholes, ...quoted]);
   const root = fittedSchemas(tool).input;
   const said = Object.keys(from).filter((name) => {
     const listed = from[name] === 'enum' ? listOf(plainSchema(Object(root.properties)[name], root).enum) : undefined;
@@ -118,8 +119,7 @@ export async function findRepeated(
       (said === undefined || said !== own?.candidate.said);
     const others = choicesFor(place, { root, context, taken: gone }).filter(isOther);
     const found = await sortValues(tool, argument, asking, async (writer) => {
-      const isWhole =
-        before.length > 0 || from[argument] === 'computed' || [...wholes, ...quoted].includes(String(value));
+      const isWhole = before.length > 0 || from[argument] === 'computed' || wholes.has(String(value));
       const parts = isWhole ? undefined : await findParts(value, asking.one, writer);
       if (parts || others.length === 0) return parts;
       const next = await nextOf(called, others, asking.one, writer);
@@ -193,11 +193,9 @@ function isSaidOnce(value: unknown, { said, texts }: SaidValues): boolean {
   const text = String(value).toLowerCase();
   const isDay = ({ start: { date } }: SaidTime) => date !== undefined && text.startsWith(date);
   const isWord = (one: SaidNumber) => one.value === value && one.text !== text;
-  const isWhole =
-    (whole: string) =>
-    ({ start, end }: Bound) =>
-      !/[\p{Script=Latin}\p{N}]/u.test(`${whole[start - 1] ?? ''}${whole[end] ?? ''}`);
-  const places = texts.flatMap((one) => occurrencesOf(text, one.toLowerCase()).filter(isWhole(one)));
+  const isWhole = (whole: string, { start, end }: Bound) =>
+    !/[\p{Script=Latin}\p{N}]/u.test(`${whole[start - 1] ?? ''}${whole[end] ?? ''}`);
+  const places = texts.flatMap((one) => occurrencesOf(text, one.toLowerCase()).filter((place) => isWhole(one, place)));
   return [...places, ...said.numbers.filter(isWord), ...said.times.filter(isDay)].length === 1;
 }
 

@@ -321,22 +321,53 @@ describe('what is asked for', () => {
       return steps.map((step) => step.arguments);
     };
 
-    it('has a value that stands once for itself, not for an argument of the call before', async () => {
-      const calls = await setLevels('Set A to 63, B to 58', '"high": 63, "top": 58', '"high": 58, "top": null');
-      expect(calls).toEqual([
-        { gauge: 'A', high: 63 },
-        { gauge: 'B', high: 58 },
-      ]);
-    });
-
     it.each([
-      ['in digits', 'Set A to 63 and 58, B to 58', 58],
-      ['in a word', 'Set A to 63 and two, B to 2', 2],
-    ])('shares a value that stands twice: %s', async (_, message, top) => {
-      const calls = await setLevels(message, `"high": 63, "top": ${top}`, `"high": ${top}, "top": null`);
-      expect(calls).toEqual([
-        { gauge: 'A', high: 63, top },
-        { gauge: 'B', high: top, top },
+      [
+        'has a value that stands once for itself, not for an argument of the call before',
+        'Set A to 63, B to 58',
+        ['"high": 63, "top": 58', '"high": 58, "top": null'],
+        [{ high: 63 }, { high: 58 }],
+      ],
+      [
+        'shares a value that stands twice, in digits',
+        'Set A to 63 and 58, B to 58',
+        ['"high": 63, "top": 58', '"high": 58, "top": null'],
+        [
+          { high: 63, top: 58 },
+          { high: 58, top: 58 },
+        ],
+      ],
+      [
+        'shares a value that stands twice, once in a word',
+        'Set A to 63 and two, B to 2',
+        ['"high": 63, "top": 2', '"high": 2, "top": null'],
+        [
+          { high: 63, top: 2 },
+          { high: 2, top: 2 },
+        ],
+      ],
+      [
+        'shares a word that stands twice, in whatever case',
+        'Give A grade low and kind High, B grade high',
+        ['"grade": "low", "kind": "high"', '"grade": "high", "kind": null'],
+        [
+          { grade: 'low', kind: 'high' },
+          { grade: 'high', kind: 'high' },
+        ],
+      ],
+      [
+        'leaves the call before the value with which it goes on, where it has one of its own',
+        'Raise A from 10 to 63, B on to 80',
+        ['"high": 10, "top": 63', '"high": 63, "top": 80'],
+        [
+          { high: 10, top: 63 },
+          { high: 63, top: 80 },
+        ],
+      ],
+    ] as const)('%s', async (_, message, [first, second], [a, b]) => {
+      expect(await setLevels(message, first, second)).toEqual([
+        { gauge: 'A', ...a },
+        { gauge: 'B', ...b },
       ]);
     });
 
@@ -358,30 +389,6 @@ describe('what is asked for', () => {
       expect(steps.map((step) => step.arguments)).toEqual([
         { route: 'A-1', day: '2026-12-03' },
         { route: 'A-2', day: '2026-12-10' },
-      ]);
-    });
-
-    it('leaves the call before the value with which it goes on, where it has one of its own', async () => {
-      const calls = await setLevels(
-        'Raise A from 10 to 63, B on to 80',
-        '"high": 10, "top": 63',
-        '"high": 63, "top": 80',
-      );
-      expect(calls).toEqual([
-        { gauge: 'A', high: 10, top: 63 },
-        { gauge: 'B', high: 63, top: 80 },
-      ]);
-    });
-
-    it('shares a word that stands twice, in whatever case', async () => {
-      const calls = await setLevels(
-        'Give A grade low and kind High, B grade high',
-        '"grade": "low", "kind": "high"',
-        '"grade": "high", "kind": null',
-      );
-      expect(calls).toEqual([
-        { gauge: 'A', grade: 'low', kind: 'high' },
-        { gauge: 'B', grade: 'high', kind: 'high' },
       ]);
     });
 
