@@ -105,9 +105,9 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
       tokenize,
       detokenize,
       usage,
-      async weigh(path, candidates) {
+      async weigh(path, candidates, ahead) {
         const found = await find(weights, hashOf([path, candidates]), async (one) =>
-          (await one.weigh(path, candidates)).map((weight) => (Number.isFinite(weight) ? weight : null)),
+          (await one.weigh(path, candidates, ahead)).map((weight) => (Number.isFinite(weight) ? weight : null)),
         );
         return found.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
       },

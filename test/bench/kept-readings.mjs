@@ -25,12 +25,12 @@ export async function keepReadings(model, file) {
     return {
       tokenize,
       detokenize,
-      async weigh(path, candidates) {
+      async weigh(path, candidates, ahead) {
         const key = keyOf('weigh', path);
         const known = kept.get(key) ?? {};
         const missing = [...new Set(candidates)].filter((token) => known[token] === undefined);
         if (missing.length > 0) {
-          const found = await (await reader()).weigh(path, missing);
+          const found = await (await reader()).weigh(path, missing, ahead);
           keep(key, {
             ...known,
             ...Object.fromEntries(missing.map((token, place) => [token, Math.max(found[place], LEAST)])),

@@ -2,7 +2,7 @@
  * Finds the likeliest names and their probabilities by a best-first search of a trie, with next-token probabilities. Names
  * and JSON are always valid, and the result uses the whole distribution instead of one sample.
  */
-import type { Token, TokenReader } from './model.js';
+import type { NextToken, Token, TokenReader } from './model.js';
 
 export interface TrieNode {
   /** Tokens that lead here: one, or all that can end a name (a quote or bracket alone, or with what may follow). */
@@ -135,29 +135,63 @@ export async function likelihoodOf(name: string, trie: TrieNode, place: NamePlac
 }
 
 async function followName(name: string, trie: TrieNode, { reader, start, forced }: NamePlace & { forced: number }) {
-  let [node, path, probability, likelihood] = [trie, start, 1, 1];
-  let left = 0;
-  for (const token of [...reader.tokenize(name), null]) {
+  const way = wayTo(reader.tokenize(name), trie, forced);
+  let [path, probability, likelihood] = [start, way.length > 0 ? 1 : 0, way.length > 0 ? 1 : 0];
+  for (const [place, { node, child, isWeighed }] of way.entries()) {
+    if (isWeighed && probability > 0) {
+      const found = await weighChildren({ node, path }, reader, aheadOn(way.slice(place)));
+      const next = found.find((one) => one.child === child);
+      probability *= next?.share ?? 0;
+      likelihood *= next?.likelihood ?? 0;
+    }
+    path = [...path, ...child.tokens];
+  }
+  return { probability, likelihood };
+}
+
+interface Edge {
+  readonly node: TrieNode;
+  readonly child: TrieNode;
+  readonly isWeighed: boolean;
+}
+
+/** The edges to the end of a name, of which those without an alternative are weighed up to `forced`; none if the trie lacks the name. */
+function wayTo(tokens: readonly Token[], trie: TrieNode, forced: number): Edge[] {
+  const way: Edge[] = [];
+  let [node, left] = [trie, 0];
+  for (const token of [...tokens, null]) {
     const child = node.edges.get(token);
     if (!child) break;
     const isChoice = node.edges.size > 1;
-    if ((isChoice || left > 0) && probability > 0) {
-      const found = (await weighChildren({ node, path }, reader)).find((next) => next.child === child);
-      probability *= found?.share ?? 0;
-      likelihood *= found?.likelihood ?? 0;
-      left = isChoice ? forced : left - 1;
-    }
-    path = [...path, ...child.tokens];
+    way.push({ node, child, isWeighed: isChoice || left > 0 });
+    left = isChoice ? forced : left - 1;
     node = child;
   }
-  return node.name === name ? { probability, likelihood } : { probability: 0, likelihood: 0 };
+  return node.name === undefined ? [] : way;
+}
+
+/** How the path goes on to the last edge that is weighed. */
+function aheadOn(way: readonly Edge[]): NextToken[] {
+  const last = way.findLastIndex(({ isWeighed }) => isWeighed);
+  return way.slice(0, last).flatMap(({ child }, place): NextToken[] => {
+    const next = way[place + 1];
+    const candidates = next?.isWeighed ? wantedAt(next.node) : undefined;
+    return child.tokens.map((token) => ({ token, candidates }));
+  });
+}
+
+function wantedAt({ edges }: TrieNode): Token[] {
+  return [...edges.values()].flatMap(({ tokens }) => tokens);
 }
 
 /** The children of a node, each with its share among them and its probability among all tokens. */
-async function weighChildren({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader) {
+async function weighChildren(
+  { node, path }: Pick<Branch, 'node' | 'path'>,
+  reader: TokenReader,
+  ahead: readonly NextToken[] = [],
+) {
   const children = [...node.edges.values()];
-  const wanted = children.flatMap(({ tokens }) => tokens);
-  const weights = await reader.weigh(path, wanted);
+  const weights = await reader.weigh(path, wantedAt(node), ahead);
   const highest = Math.max(...weights);
   let next = 0;
   const sums = children.map(({ tokens }) =>

@@ -75,6 +75,12 @@ export interface LikelyToken {
   readonly probability: number;
 }
 
+/** A token that continues a path, and the candidates after it; undefined if the path has no alternative there. */
+export interface NextToken {
+  readonly token: Token;
+  readonly candidates?: readonly Token[] | undefined;
+}
+
 /** Reads next-token probabilities after a raw prompt, for selection by rank and plans by deciding. */
 export interface TokenReader {
   /** The tokens of a text inside the answer. */
@@ -84,8 +90,10 @@ export interface TokenReader {
   /**
    * Natural logarithms of the probabilities of `candidates` as the token after prompt, opening and `path`, in their order, among
    * all tokens. A server that lists only the likeliest tokens gives a floor for the others.
+   *
+   * @param ahead how the path goes on in the next queries: one evaluation can then serve them all. Default: unknown
    */
-  weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
+  weigh(path: readonly Token[], candidates: readonly Token[], ahead?: readonly NextToken[]): Promise<readonly number[]>;
   /** The likeliest tokens after prompt, opening and `path`, best first; at least one. */
   likeliest(path: readonly Token[], count: number): Promise<readonly LikelyToken[]>;
   usage(): Usage;
@@ -237,7 +245,7 @@ export function watchModel(
         tokenize: (text) => reader.tokenize(text),
         detokenize: (tokens) => reader.detokenize(tokens),
         usage: () => reader.usage(),
-        weigh: (path, candidates) => watched(reader.weigh(path, candidates)),
+        weigh: (...query) => watched(reader.weigh(...query)),
         likeliest: (path, count) => watched(reader.likeliest(path, count)),
         async close(found) {
           end({ ...failure, reading: { ...found }, usage: reader.usage() });

@@ -1,5 +1,10 @@
 /** The embedded model: llama.cpp in this process, without key or server. */
-import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import type {
+  ControlledEvaluateIndexOutput,
+  ControlledEvaluateInputItem,
+  LlamaContextSequence,
+  Token,
+} from 'node-llama-cpp';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import {
@@ -151,40 +156,50 @@ export function endsInLoop(tokens: readonly number[]): boolean {
 /** Each evaluation returns this many of the likeliest tokens, so a second query at the same place is free. */
 const TOP = 50;
 
-/** Evaluates the tokens common to two queries only once. */
-function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
+interface Weights {
+  readonly logits: ReadonlyMap<Token, number>;
   /** A logit less `shift` is the natural logarithm of a probability among all tokens. */
-  let last: { place: string; logits: ReadonlyMap<Token, number>; shift: number } | undefined;
+  readonly shift: number;
+}
 
-  /** Evaluates the tokens that the sequence does not have yet, in one batch. */
-  const read = async (path: readonly unknown[], wanted: readonly unknown[]) => {
+/** Evaluates no place twice, and the tokens common to two queries only once. */
+function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
+  const places = new Map<string, Weights>();
+
+  /** Evaluates the tokens that the sequence does not have yet, and those ahead, in one batch. */
+  const read = async (path: readonly Token[], wanted: readonly Token[], ahead: readonly Query[] = []) => {
     throwIfCancelled(signal);
-    const place = path.join();
-    if (last?.place === place && wanted.every((token) => last?.logits.has(token as Token))) return last;
-    const tokens = [...base, ...path].map((token) => token as Token);
+    const known = places.get(path.join());
+    if (known && wanted.every((token) => known.logits.has(token))) return known;
+    const tokens = [...base, ...path];
     await rewind(sequence, tokens);
     const rest = tokens.slice(sequence.nextTokenIndex);
-    const end = rest.pop();
-    if (end === undefined) throw new WinnowError('internal', 'A token reader has no prompt.');
-    usage.read += rest.length + 1;
-    const filter = { tokens: wanted.map((token) => token as Token), includeTop: TOP };
-    const generateNext = { logits: { filter }, totalLogitWeight: true };
-    const output = await sequence.controlledEvaluate([...rest, [end, { generateNext }]]);
-    const { logits, totalLogitWeight = 1 } = output.at(-1)?.next ?? {};
-    if (!logits) throw new WinnowError('model_failed', 'The local model gave no token weights.');
-    last = { place, logits, shift: Math.max(...logits.values()) + Math.log(totalLogitWeight) };
-    return last;
+    const token = rest.pop();
+    if (token === undefined) throw new WinnowError('internal', 'A token reader has no prompt.');
+    const queries = [{ token, wanted }, ...ahead];
+    usage.read += rest.length + queries.length;
+    const output = await sequence.controlledEvaluate([...rest, ...queries.map(toInput)]);
+    const found = output.slice(rest.length).map(toWeights);
+    for (const [index, weights] of found.entries())
+      if (weights) places.set([...path, ...ahead.slice(0, index).map((next) => next.token)].join(), weights);
+    if (!found[0]) throw new WinnowError('model_failed', 'The local model gave no token weights.');
+    return found[0];
   };
   return {
     tokenize: (text) => model.tokenize(text, false),
-    detokenize: (tokens) => model.detokenize(tokens.map((token) => token as Token)),
+    detokenize: (tokens) => model.detokenize(ownTokens(tokens)),
     usage: () => ({ ...usage }),
-    async weigh(path, candidates) {
-      const { logits, shift } = await read(path, candidates);
-      return candidates.map((token) => (logits.get(token as Token) ?? Number.NEGATIVE_INFINITY) - shift);
+    async weigh(path, candidates, ahead = []) {
+      const wanted = ownTokens(candidates);
+      const next = ahead.map((one) => ({
+        token: one.token as Token,
+        wanted: one.candidates && ownTokens(one.candidates),
+      }));
+      const { logits, shift } = await read(ownTokens(path), wanted, next);
+      return wanted.map((token) => (logits.get(token) ?? Number.NEGATIVE_INFINITY) - shift);
     },
     async likeliest(path, count) {
-      const { logits, shift } = await read(path, []);
+      const { logits, shift } = await read(ownTokens(path), []);
       return [...logits]
         .sort(([, one], [, other]) => other - one)
         .slice(0, count)
@@ -192,4 +207,25 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
     },
     close: async () => release(),
   };
+}
+
+/** Tokens that this reader gave out. */
+function ownTokens(tokens: readonly unknown[]): Token[] {
+  return tokens.map((token) => token as Token);
+}
+
+interface Query {
+  readonly token: Token;
+  /** The tokens whose weights are wanted after it, beside the likeliest; undefined if none are. */
+  readonly wanted: readonly Token[] | undefined;
+}
+
+function toInput({ token, wanted }: Query): ControlledEvaluateInputItem {
+  if (!wanted) return token;
+  return [token, { generateNext: { logits: { filter: { tokens: wanted, includeTop: TOP } }, totalLogitWeight: true } }];
+}
+
+function toWeights(output: ControlledEvaluateIndexOutput | undefined): Weights | undefined {
+  const { logits, totalLogitWeight = 1 } = output?.next ?? {};
+  return logits && { logits, shift: Math.max(...logits.values()) + Math.log(totalLogitWeight) };
 }
