@@ -111,8 +111,8 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
         );
         return found.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
       },
-      likeliest: (path, count) =>
-        find(likeliest, hashOf([path, count]), async (one) => [...(await one.likeliest(path, count))]),
+      likeliest: (path, count, isWriting) =>
+        find(likeliest, hashOf([path, count]), async (one) => [...(await one.likeliest(path, count, isWriting))]),
       async close(found) {
         try {
           if (isChanged) await (await store.get()).remember(scope, key, { usage: usage(), weights, likeliest });

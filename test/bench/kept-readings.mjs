@@ -38,9 +38,9 @@ export async function keepReadings(model, file) {
         }
         return candidates.map((token) => kept.get(key)[token]);
       },
-      async likeliest(path, count) {
+      async likeliest(path, count, isWriting) {
         const key = keyOf(`likeliest ${count}`, path);
-        if (!kept.has(key)) keep(key, await (await reader()).likeliest(path, count));
+        if (!kept.has(key)) keep(key, await (await reader()).likeliest(path, count, isWriting));
         return kept.get(key);
       },
       usage: () => real?.usage() ?? noUsage(),

@@ -128,13 +128,17 @@ function createSequence(
       }
     },
     async controlledEvaluate(input: readonly (Token | [Token, Weighing])[]) {
+      const before = held.length;
       await read(input.map((one) => (Array.isArray(one) ? one[0] : one)));
       const { whole, start } = wholeAnswer();
-      const written = textOf(held).slice(start);
-      const weigh = (candidate: Token) => (whole.startsWith(written + textOf([candidate])) ? 0 : UNLIKELY);
-      return input.map((one) => {
-        const asked = Array.isArray(one) ? one[1].generateNext.logits.filter.tokens : undefined;
-        return { next: asked ? { logits: new Map(asked.map((candidate) => [candidate, weigh(candidate)])) } : {} };
+      return input.map((one, place) => {
+        const written = textOf(held.slice(0, before + place + 1)).slice(start);
+        const weigh = (candidate: Token) => (whole.startsWith(written + textOf([candidate])) ? 0 : UNLIKELY);
+        if (!Array.isArray(one)) return { next: {} };
+        const { tokens, includeTop } = one[1].generateNext.logits.filter;
+        const likeliest = tokensOf(whole.slice(written.length)).slice(0, Math.min(1, includeTop));
+        const asked = [...tokens, ...likeliest.map((token) => token as Token)];
+        return { next: { logits: new Map(asked.map((candidate) => [candidate, weigh(candidate)])) } };
       });
     },
     async saveStateToFile(file: string) {
@@ -150,5 +154,5 @@ function createSequence(
 }
 
 interface Weighing {
-  generateNext: { logits: { filter: { tokens: readonly Token[] } } };
+  generateNext: { logits: { filter: { tokens: readonly Token[]; includeTop: number } } };
 }

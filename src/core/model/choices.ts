@@ -2,6 +2,7 @@
  * Finds the likeliest names and their probabilities by a best-first search of a trie, with next-token probabilities. Names
  * and JSON are always valid, and the result uses the whole distribution instead of one sample.
  */
+import { oncePer } from '../kept.js';
 import type { NextToken, Token, TokenReader } from './model.js';
 
 export interface TrieNode {
@@ -105,7 +106,7 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
     if (node.name !== undefined) ranked.push({ name: node.name, probability });
     else if (steps < options.maxSteps && probability >= options.minProbability) {
       steps++;
-      for (const { child, share } of await weighChildren(branch, reader))
+      for (const { child, share } of await weighChildren(branch, reader, guessFrom(node)))
         open.push(skipForced({ node: child, path: [...path, ...child.tokens], probability: probability * share }));
     }
   }
@@ -139,7 +140,8 @@ async function followName(name: string, trie: TrieNode, { reader, start, forced 
   let [path, probability, likelihood] = [start, way.length > 0 ? 1 : 0, way.length > 0 ? 1 : 0];
   for (const [place, { node, child, isWeighed }] of way.entries()) {
     if (isWeighed && probability > 0) {
-      const found = await weighChildren({ node, path }, reader, aheadOn(way.slice(place)));
+      const ahead = aheadOn(way.slice(place));
+      const found = await weighChildren({ node, path }, reader, ahead.length > 0 ? ahead : guessFrom(node));
       const next = found.find((one) => one.child === child);
       probability *= next?.share ?? 0;
       likelihood *= next?.likelihood ?? 0;
@@ -179,6 +181,30 @@ function aheadOn(way: readonly Edge[]): NextToken[] {
     return child.tokens.map((token) => ({ token, candidates }));
   });
 }
+
+/** Tokens that are guessed ahead. */
+const GUESSED = 4;
+
+/** How the search probably goes on: where over half of the names do. */
+function guessFrom(start: TrieNode): NextToken[] {
+  const ahead: NextToken[] = [];
+  for (let node = start; ahead.length < GUESSED; ) {
+    const half = namesIn(node) / 2;
+    const child = [...node.edges.values()].find((one) => one.edges.size > 0 && namesIn(one) > half);
+    const [token] = child?.tokens ?? [];
+    if (!child || token === undefined) break;
+    ahead.push({ token, candidates: child.edges.size > 1 ? wantedAt(child) : undefined });
+    node = child;
+  }
+  return ahead.slice(0, 1 + ahead.findLastIndex(({ candidates }) => candidates));
+}
+
+const namesIn = oncePer(({ edges }: TrieNode): number =>
+  Math.max(
+    1,
+    [...edges.values()].reduce((sum, child) => sum + namesIn(child), 0),
+  ),
+);
 
 function wantedAt({ edges }: TrieNode): Token[] {
   return [...edges.values()].flatMap(({ tokens }) => tokens);

@@ -94,8 +94,12 @@ export interface TokenReader {
    * @param ahead how the path goes on in the next queries: one evaluation can then serve them all. Default: unknown
    */
   weigh(path: readonly Token[], candidates: readonly Token[], ahead?: readonly NextToken[]): Promise<readonly number[]>;
-  /** The likeliest tokens after prompt, opening and `path`, best first; at least one. */
-  likeliest(path: readonly Token[], count: number): Promise<readonly LikelyToken[]>;
+  /**
+   * The likeliest tokens after prompt, opening and `path`, best first; at least one.
+   *
+   * @param isWriting whether the path goes on with the likeliest one in the next query. Default: false
+   */
+  likeliest(path: readonly Token[], count: number, isWriting?: boolean): Promise<readonly LikelyToken[]>;
   usage(): Usage;
   /**
    * Must be called once; frees the place in the queue.
@@ -246,7 +250,7 @@ export function watchModel(
         detokenize: (tokens) => reader.detokenize(tokens),
         usage: () => reader.usage(),
         weigh: (...query) => watched(reader.weigh(...query)),
-        likeliest: (path, count) => watched(reader.likeliest(path, count)),
+        likeliest: (...query) => watched(reader.likeliest(...query)),
         async close(found) {
           end({ ...failure, reading: { ...found }, usage: reader.usage() });
           await reader.close(found);

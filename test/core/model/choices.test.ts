@@ -8,6 +8,7 @@ import {
   probabilityOf,
   type RankOptions,
   rankNames,
+  type TrieNode,
 } from '../../../src/core/model/choices.js';
 import type { Token, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
@@ -225,5 +226,51 @@ describe('a measured name', () => {
 
   it('is impossible where it is not among the names', async () => {
     expect(await measure('off', ['on', 'up'], { 'on"': 1 })).toMatchObject({ probability: 0, likelihood: 0 });
+  });
+});
+
+describe('how a path goes on is said', () => {
+  /** Each query of a reader of single signs: the path, and the tokens ahead with the number of candidates after each. */
+  async function queriesOf(names: readonly string[], use: (trie: TrieNode, reader: TokenReader) => Promise<unknown>) {
+    const script = Object.fromEntries(names.map((name) => [`${name}"`, 1]));
+    const model = createScriptedModel({ readers: [{ probabilities: answering(script), tokenizeBy: 'character' }] });
+    const reader = await model.openReader?.({ prompt: { system: '', user: '' }, opening: '["' });
+    if (!reader) throw new Error('no reader');
+    const queries: string[] = [];
+    await use(createNameTrie(names, reader), {
+      ...reader,
+      weigh(path, candidates, ahead = []) {
+        const next = ahead.map(({ token, candidates: after = [] }) => `${token}${after.length || ''}`);
+        queries.push([reader.detokenize(path), ...next].join(' '));
+        return reader.weigh(path, candidates, ahead);
+      },
+    });
+    return queries;
+  }
+
+  it('for a name, to the last place with an alternative', async () => {
+    const names = ['tea', 'teapot', 'tuna', 'milk'];
+    const queries = await queriesOf(names, (trie, reader) => probabilityOf('tea', trie, { reader, start: [] }));
+    expect(queries).toEqual([expect.stringMatching(/^ t2 e a\d+$/), expect.stringMatching(/^t e a\d+$/), 'tea']);
+  });
+
+  it('for a likelihood, over some tokens without an alternative', async () => {
+    const names = ['tea', 'milk'];
+    const queries = await queriesOf(names, (trie, reader) => likelihoodOf('tea', trie, { reader, start: [] }));
+    expect(queries).toEqual([' t1 e1', 't e1', 'te']);
+  });
+
+  it('for a search, where over half of the names go on', async () => {
+    const names = ['get_a', 'get_b', 'get_c', 'put'];
+    const [first, second] = await queriesOf(names, (trie, reader) => rankNames(trie, reader, { ...OPTIONS, names: 1 }));
+    expect([first, second]).toEqual([' g e t _3', 'get_']);
+  });
+
+  it('not for a search among names of which none is half', async () => {
+    const names = ['one', 'two', 'six', 'ten'];
+    expect(await queriesOf(names, (trie, reader) => rankNames(trie, reader, { ...OPTIONS, names: 1 }))).toEqual([
+      '',
+      't',
+    ]);
   });
 });

@@ -50,11 +50,11 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
     countingUsage((usage) =>
       mutex.hold(signal, async (release) => {
         const prepared = toTokens(prompt, opening);
-        const { tokens } = prepared;
+        const { tokens, stable } = prepared;
         if (tokens.length + room > limit) throw contextExceeded(tokens.length, room, limit);
         usage.calls = 1;
         const sequence = await prepare(prepared, usage, signal);
-        return goOn({ sequence, tokens, usage, signal, release });
+        return goOn({ sequence, tokens, stable, usage, signal, release });
       }),
     );
 
@@ -103,6 +103,8 @@ type Asked = Pick<ReaderRequest, 'prompt' | 'opening' | 'signal'>;
 interface Begun {
   sequence: LlamaContextSequence;
   tokens: Token[];
+  /** Number of tokens before the request. */
+  stable: number;
   usage: Usage;
   signal: AbortSignal | undefined;
   /** Ends the turn. A failure ends it automatically. */
@@ -163,7 +165,9 @@ interface Weights {
 }
 
 /** Evaluates no place twice, and the tokens common to two queries only once. */
-function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, release }: Begun): TokenReader {
+function createTokenReader({ model }: Runtime, begun: Begun): TokenReader {
+  const { sequence, tokens: base, stable, usage, signal, release } = begun;
+  const request = base.slice(stable);
   const places = new Map<string, Weights>();
 
   /** Evaluates the tokens that the sequence does not have yet, and those ahead, in one batch. */
@@ -198,8 +202,10 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
       const { logits, shift } = await read(ownTokens(path), wanted, next);
       return wanted.map((token) => (logits.get(token) ?? Number.NEGATIVE_INFINITY) - shift);
     },
-    async likeliest(path, count) {
-      const { logits, shift } = await read(ownTokens(path), []);
+    async likeliest(path, count, isWriting = false) {
+      const own = ownTokens(path);
+      const next = (isWriting ? copiedNext(own, request) : []).map((token) => ({ token, wanted: [] }));
+      const { logits, shift } = await read(own, [], next);
       return [...logits]
         .sort(([, one], [, other]) => other - one)
         .slice(0, count)
@@ -207,6 +213,23 @@ function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, 
     },
     close: async () => release(),
   };
+}
+
+/** Tokens of a copy that are evaluated ahead. */
+const COPIED = 6;
+
+/**
+ * How the request goes on where most of the last tokens of the path are. A text in the model's own words often repeats the request,
+ * and one evaluation then serves several of its tokens (prompt lookup decoding: Saxena, 2023).
+ */
+function copiedNext(path: readonly Token[], request: readonly Token[]): Token[] {
+  let [start, longest] = [0, 0];
+  for (let end = 1; end < request.length; end++) {
+    let length = 0;
+    while (length < end && length < path.length && request[end - 1 - length] === path.at(-1 - length)) length++;
+    if (length > 0 && length >= longest) [start, longest] = [end, length];
+  }
+  return longest > 0 ? request.slice(start, start + COPIED) : [];
 }
 
 /** Tokens that this reader gave out. */

@@ -98,7 +98,7 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       let after = '';
       let probability = 1;
       while (path.length < start + maxTokens) {
-        const [next] = await reader.likeliest(path, 1);
+        const [next] = await reader.likeliest(path, 1, true);
         if (!next || next.text === '') break;
         probability = Math.min(probability, next.probability);
         const longer = reader.detokenize([...path.slice(start), next.token]);

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createNameTrie, probabilityOf } from '../../../../src/core/model/choices.js';
 import { createModelOn, endsInLoop } from '../../../../src/core/model/embedded/embedded-model.js';
-import type { Model, Prompt, ReaderRequest } from '../../../../src/core/model/model.js';
+import type { Model, Prompt, ReaderRequest, Token, TokenReader } from '../../../../src/core/model/model.js';
 import { chatText, createFakeRuntime, type FakeRuntimeOptions } from '../../../support/fake-runtime.js';
 import { describeModelContract } from '../contract.js';
 
@@ -242,6 +243,69 @@ describe('a runtime that fails', () => {
       details: { usage: { calls: 1, read: 512 } },
     });
     await expect(read(model, 'two')).resolves.toMatchObject({ calls: 1 });
+  });
+});
+
+describe('evaluations of a reader', () => {
+  /** What `use` makes the runtime evaluate, after the prompt. */
+  async function evaluations(answer: string, user: string, use: (reader: TokenReader) => Promise<unknown>) {
+    const { model, log } = open({ answer: () => answer });
+    const reader = await model.openReader?.({ prompt: prompt(user), opening: OPENING });
+    if (!reader) throw new Error('the embedded model has a reader');
+    await reader.weigh([], reader.tokenize('b'));
+    const before = log.length;
+    const found = await use(reader);
+    await reader.close();
+    return { found, log: log.slice(before) };
+  }
+  const FRUITS = ['banana', 'bananas', 'banapple', 'bread'];
+
+  it('are one for a whole name, and none for another name of which all places are known', async () => {
+    const { found, log } = await evaluations(FRUIT, 'one', async (reader) => {
+      const trie = createNameTrie(FRUITS, reader);
+      const [banana, bread] = [probabilityOf('banana', trie, { reader, start: [] }), 'bread'];
+      return [await banana, await probabilityOf(bread, trie, { reader, start: [] })];
+    });
+    expect(found).toEqual([expect.closeTo(1), expect.closeTo(0)]);
+    expect(log).toEqual([expect.stringMatching(/^read \d+$/)]);
+  });
+
+  it('are of no place twice', async () => {
+    const { log } = await evaluations(FRUIT, 'one', async (reader) => {
+      const [b, r] = reader.tokenize('br');
+      if (b === undefined || r === undefined) throw new Error('one token a sign');
+      for (const path of [[b], [r], [b], [r], []]) await reader.weigh(path, reader.tokenize('a'));
+    });
+    expect(log).toHaveLength(3);
+  });
+
+  it('read again where a candidate was not weighed', async () => {
+    const { found, log } = await evaluations(FRUIT, 'one', async (reader) => {
+      const path = reader.tokenize('b');
+      await reader.weigh(path, reader.tokenize('r'));
+      return reader.weigh(path, reader.tokenize('ra'));
+    });
+    expect(found).toEqual([expect.closeTo(-20), expect.closeTo(0)]);
+    expect(log).toHaveLength(1);
+  });
+
+  it.each([
+    ['few where the text repeats the request', 'send the red bananas to Ann', 8],
+    ['one a token where it does not', 'nothing of it', 24],
+  ])('are %s', async (_, user, most) => {
+    const text = 'the red bananas to Ann"}';
+    const { found, log } = await evaluations(`{"fruit": "${text}`, user, async (reader) => {
+      const path: Token[] = [];
+      for (let isOpen = true; isOpen; ) {
+        const [next] = await reader.likeliest(path, 1, true);
+        if (next) path.push(next.token);
+        isOpen = next !== undefined && path.length < text.length;
+      }
+      return reader.detokenize(path);
+    });
+    expect(found).toBe(text);
+    expect(log.length).toBeLessThanOrEqual(most);
+    expect(log.length).toBeGreaterThan(most / 2);
   });
 });
 
