@@ -198,11 +198,15 @@ function placesOf(words: readonly string[], text: string): Bound[] {
   for (const word of [...new Set(words)].slice(0, MOST_GONE)) {
     const found = [...occurrencesOf(word, text), ...occurrencesOf(word.toLowerCase(), folded)];
     const free = found.filter((one) => !places.some((other) => areOverlapping(one, other)));
-    const isWhole = ({ start, end }: Bound) => !isInWord(text[start - 1]) && !isInWord(text[end]);
-    const place = free.find(isWhole) ?? free[0];
+    const place = free.find((one) => isWholeIn(text, one)) ?? free[0];
     if (place) places.push(place);
   }
   return places;
+}
+
+/** Whether the place does not begin or end inside a word. */
+export function isWholeIn(text: string, { start, end }: Bound): boolean {
+  return !isInWord(text[start - 1]) && !isInWord(text[end]);
 }
 
 function isInWord(character = ''): boolean {

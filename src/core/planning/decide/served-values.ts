@@ -9,12 +9,21 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
-import { ATOM, type Bound, occurrencesOf, quotedIn, type SaidNumber } from '../numbers.js';
+import { ATOM, occurrencesOf, quotedIn, type SaidNumber } from '../numbers.js';
 import type { SaidTime } from '../times.js';
 import { oddsOf } from './check-fit.js';
 import { choose } from './given.js';
 import { createJsonWriter, type JsonWriter, NEXT } from './json-writer.js';
-import { choiceOf, choicesFor, MAX_CHARACTERS, type Option, optionOf, spansOf, type TakenWords } from './options.js';
+import {
+  choiceOf,
+  choicesFor,
+  isWholeIn,
+  MAX_CHARACTERS,
+  type Option,
+  optionOf,
+  spansOf,
+  type TakenWords,
+} from './options.js';
 import type { Deciding } from './read.js';
 import { type Candidate, folded, plainSchema, type SourceContext, wordsOf } from './sources.js';
 
@@ -193,9 +202,9 @@ function isSaidOnce(value: unknown, { said, texts }: SaidValues): boolean {
   const text = String(value).toLowerCase();
   const isDay = ({ start: { date } }: SaidTime) => date !== undefined && text.startsWith(date);
   const isWord = (one: SaidNumber) => one.value === value && one.text !== text;
-  const isWhole = (whole: string, { start, end }: Bound) =>
-    !/[\p{Script=Latin}\p{N}]/u.test(`${whole[start - 1] ?? ''}${whole[end] ?? ''}`);
-  const places = texts.flatMap((one) => occurrencesOf(text, one.toLowerCase()).filter((place) => isWhole(one, place)));
+  const places = texts.flatMap((one) =>
+    occurrencesOf(text, one.toLowerCase()).filter((place) => isWholeIn(one, place)),
+  );
   return [...places, ...said.numbers.filter(isWord), ...said.times.filter(isDay)].length === 1;
 }
 
