@@ -1,6 +1,6 @@
 /** Adds one step to a plan: the producers that it waits for, then its arguments, then what they lack. */
 import type { Tool } from '../../catalog/tool.js';
-import { decideArguments, OPENING } from './arguments.js';
+import { decideArguments, OPENING } from './decide-arguments.js';
 import { type Draft, isSame, referredIn } from './drafts.js';
 import { lookupsOf, namedArgument, readersFor, withoutTimes } from './needs.js';
 import {

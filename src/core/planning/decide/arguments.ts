@@ -1,54 +1,19 @@
 /**
- * Decides the arguments of one step: first the required ones in their order, then the optional ones. Each value is one choice
+ * Writes the arguments of one step: first the required ones in their order, then the optional ones. Each value is one choice
  * among the candidates of the sources, and `null` stands for "not given".
  */
 import { isNumber, isObject, listOf } from '../../catalog/schema/json.js';
-import { fittedSchemas } from '../../catalog/schema/normalise.js';
-import { shownTool } from '../../catalog/shown.js';
-import type { JsonSchema, Tool } from '../../catalog/tool.js';
+import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { weakest } from '../ground.js';
 import { type ChoiceWriting, ownerOfNumber, type Value, write, writeChoice, writeSettled } from './choice.js';
-import {
-  type Awaiting,
-  choose,
-  type Example,
-  findAwaited,
-  findCopied,
-  findNotGiven,
-  isLikelyGiven,
-  NULL,
-  type OptionalValue,
-  valueOdds,
-  writesNull,
-} from './given.js';
-import { createJsonWriter, goesOn, type JsonWriter } from './json-writer.js';
-import { choiceOf, choicesFor, type Option, type TakenWords, takesLength } from './options.js';
-import type { Open } from './read.js';
-import {
-  type Candidate,
-  impliedSwitch,
-  isList,
-  type Place,
-  type PlainPlace,
-  plainSchema,
-  type SourceContext,
-} from './sources.js';
+import { type Awaiting, choose, isLikelyGiven, NULL, type OptionalValue, valueOdds, writesNull } from './given.js';
+import { goesOn, type JsonWriter } from './json-writer.js';
+import { choiceOf, choicesFor, type Option, takesLength } from './options.js';
+import { type Candidate, impliedSwitch, isList, type Place, type PlainPlace, plainSchema } from './sources.js';
 
-export const OPENING = '{';
-
-interface DecidedArguments {
-  readonly arguments: Record<string, unknown>;
-  readonly from: Record<string, SourceName>;
-  readonly missing: readonly string[];
-  readonly probability: number;
-  readonly taken: TakenWords;
-  /** Optional identifiers for which the request wants a lookup; none if an argument is missing. */
-  readonly awaited: readonly string[];
-}
-
-interface Writing extends ChoiceWriting {
+export interface Writing extends ChoiceWriting {
   /** Settled values, which are forced. They belong to top-level arguments, never to nested objects. */
   readonly settled: ReadonlyMap<string, Candidate>;
   readonly depth: number;
@@ -65,72 +30,9 @@ interface Writing extends ChoiceWriting {
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 3;
 
-type Names = Pick<ReadonlySet<string>, 'has'>;
-type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
+export type Names = Pick<ReadonlySet<string>, 'has'>;
 
-/**
- * @param question.readUnasked the same prompt without a request
- * @param question.readImplied the same prompt with what the tool that waits for the result says of itself in place of the request
- * @param question.settled references to earlier steps, or the next value of a repeated call
- * @param question.lookups optional identifiers that another tool finds
- */
-export async function decideArguments(
-  tool: Tool,
-  question: {
-    read: ReadPrompt;
-    readUnasked: ReadPrompt;
-    readImplied: ReadPrompt | undefined;
-    context: SourceContext;
-    settled: ReadonlyMap<string, Candidate>;
-    taken: TakenWords;
-    lookups: Names;
-  },
-): Promise<DecidedArguments> {
-  const { read, readUnasked, readImplied, context, settled, lookups } = question;
-  const root = fittedSchemas(tool).input;
-  const { description } = shownTool(tool);
-  const notGiven = new Set<string>();
-  const refused = new Map<string, string>();
-  for (;;) {
-    const optionals: OptionalValue[] = [];
-    const taken = new Map(question.taken);
-    const awaiting: Awaiting[] = [];
-    const examples: Example[] = [];
-    const isLookup = readImplied !== undefined;
-    const known = { root, description, context, settled, depth: 0, taken, notGiven, refused, lookups, isLookup };
-    const writing = { ...known, optionals, awaiting, examples };
-    const before = refused.size;
-    const { value, ...rest } = await read((open) =>
-      writeObject(root, { ...writing, open, writer: createJsonWriter(open) }),
-    );
-    const given = new Set(optionals);
-    const compare = async (open: Open) => {
-      for (const optional of await findNotGiven(optionals, 'unasked', open)) {
-        optional.leaveOut();
-        given.delete(optional);
-      }
-      for (const { name, text } of await findCopied(examples, open)) refused.set(name, text);
-      return findAwaited(awaiting, open);
-    };
-    // With an argument missing, the caller decides again or asks the user.
-    const isComplete = rest.missing.length === 0;
-    const awaited = isComplete ? await readUnasked(compare) : [];
-    const implied =
-      isComplete && given.size > 0 ? await readImplied?.((open) => findNotGiven(given, 'implied', open)) : [];
-    for (const { name, value: text, leaveOut } of implied ?? []) {
-      if (refused.has(name)) leaveOut();
-      else refused.set(name, String(text));
-    }
-    if (refused.size === before) return { arguments: inOrderOf(root, value), ...rest, taken, awaited };
-  }
-}
-
-function inOrderOf({ properties }: JsonSchema, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const names = Object.keys(Object(properties)).filter((name) => name in values);
-  return Object.fromEntries(names.map((name) => [name, values[name]]));
-}
-
-async function writeObject(schema: JsonSchema, writing: Writing) {
+export async function writeObject(schema: JsonSchema, writing: Writing) {
   const { root, context, writer, settled, optionals, taken, notGiven, depth, lookups, awaiting } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = listOf(schema.required);

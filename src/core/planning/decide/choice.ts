@@ -3,7 +3,7 @@ import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
 import { saysText } from '../ground.js';
 import { choose, type Example, NULL, type OptionalValue, QUOTE, readExample, writesNull } from './given.js';
-import { type JsonWriter, MAX_TOKENS, NEXT, writeField, writeOn, writeOwnWords } from './json-writer.js';
+import { type JsonWriter, MAX_TOKENS, type Mark, NEXT, writeField, writeOn, writeOwnWords } from './json-writer.js';
 import { type ChoiceContext, choiceOf, choicesFor, type Option, referencesFor, takesLength } from './options.js';
 import type { Open } from './read.js';
 import {
@@ -30,10 +30,21 @@ export interface ChoiceWriting extends ChoiceContext {
   /** Name of an argument -> a text that nobody gave: it gets candidates alone, and no beginning of the text. */
   readonly refused: Map<string, string>;
   readonly taken: Map<string, string | undefined>;
+  /** Texts in the model's own words, and where they stand. */
+  readonly own: OwnText[];
+  /** Name of an argument -> the text that the request hands over for it. */
+  readonly handedOver: ReadonlyMap<string, Candidate>;
   /** The optional argument of the place. */
   readonly optional?: OptionalValue | undefined;
   /** Place in a list, from 0; undefined outside of lists. */
   readonly item?: number | undefined;
+}
+
+export interface OwnText {
+  readonly name: string;
+  readonly text: string;
+  readonly schema: PlainPlace['schema'];
+  readonly mark: Mark;
 }
 
 export interface Value {
@@ -43,6 +54,8 @@ export interface Value {
 }
 
 export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Promise<Value | undefined> {
+  const handed = writing.handedOver.get(place.name);
+  if (handed) return write(place, handed, 1, writing);
   const refused = writing.refused.get(place.name);
   const options = choicesFor(place, writing).filter(({ candidate }) => !refused?.startsWith(wordsOf(candidate)));
   const isFree = isFreeText(place.schema) && !writing.context.handles.has(place.name);
@@ -67,6 +80,7 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   if (copied) writing.taken.set(wordsOf(copied), undefined);
   writing.optional?.decisions.push({ mark, choices: [QUOTE, NULL], choice: QUOTE });
   if (composed.from === 'request') writing.taken.set(composed.text, undefined);
+  else writing.own.push({ name: place.name, text: composed.text, schema: place.schema, mark });
   return { value: composed.text, from: composed.from, probability: composed.probability };
 }
 
@@ -132,12 +146,12 @@ export async function write(
   writing: ChoiceWriting,
 ): Promise<Value> {
   const { writer, taken } = writing;
-  const { value, from } = chosen;
+  const { value, from, shown = value } = chosen;
   if (typeof value === 'number' && from === 'request') refuseToOwner(place, wordsOf(chosen), writing);
   // An open reference serves one argument, as words do.
   if (isOpenReference(value)) taken.set(value, undefined);
   if (isOpenReference(value)) return writeField(place.name, { value, probability }, writer);
-  writer.force(JSON.stringify(value));
+  writer.force(JSON.stringify(shown));
   // Computed values do not take the words, since both ends of a window share them; but a length is one value.
   const isLength = from === 'computed' && takesLength(place.name, plainSchema(place.schema, writing.root));
   if (isLength) taken.set(wordsOf(chosen), place.name);

@@ -10,6 +10,7 @@ import { reference, saidIn } from './needs.js';
 import { MAX_CHARACTERS, type Settling, spansOf, type TakenWords, takesField, wordBounds } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid, timesFor } from './said.js';
+import { setApartIn } from './set-apart.js';
 import { type Candidate, openReference, resultFields, type SourceContext } from './sources.js';
 import { type Served, stepPrompt } from './step-prompt.js';
 
@@ -26,6 +27,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const all = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
   const said = asks.some((ask) => ask !== parts.message) ? withoutReplaced(all) : all;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
+  const apart = setApartIn(request.message);
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
 
@@ -41,6 +43,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
       // Without a history, words that only the ask has are the model's own.
       texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, parts.message])],
       elsewhere: [],
+      apart: apart.filter(({ value }) => !drafts.some((draft) => Object.values(draft.arguments).includes(value))),
       earlier,
       // Of equal names the outer one counts.
       handles: new Map(handles.map((one) => [one.name, handleOf(one)])),
@@ -58,7 +61,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
 
   /** The same with the words and numbers of a part of the request alone. */
   function partOf(whole: SaidFor, words: string): SaidFor {
-    return onlyWith([words], whole);
+    return { ...onlyWith([words], whole), apart: [] };
   }
 
   function promptFor(tool: Tool, { ask, serves }: { ask: string; serves?: Served | undefined }, settling: Settling) {

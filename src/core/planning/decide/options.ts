@@ -8,6 +8,7 @@ import type { Choice } from '../../model/choices.js';
 import { lengthFormOf } from '../durations.js';
 import { ATOM, areOverlapping, atomsIn, type Bound, occurrencesOf, quotedIn } from '../numbers.js';
 import { isLength } from './computed-numbers.js';
+import { isUntouched } from './set-apart.js';
 import {
   type Candidate,
   candidatesFor,
@@ -78,7 +79,7 @@ export function takesField(tool: Tool, { handles, settled }: Settling): (field: 
 }
 
 export function optionOf(candidate: Candidate): Option {
-  return { ...choiceOf(candidate.value), candidate };
+  return { ...choiceOf(candidate.shown ?? candidate.value), candidate };
 }
 
 /** A string stays open: the trie counts all tokens that can end it. */
@@ -99,7 +100,8 @@ function available(place: PlainPlace, { context, taken, root }: ChoiceContext): 
     said === undefined || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
   // An address may stand in a title, too: "Lunch with bo@acme.io".
   const spans = spansOf(context.texts, hasForm(place.schema) ? [] : [...taken.keys()]);
-  const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
+  const apart = context.apart.filter((one) => isUntouched(one, taken.keys()));
+  const fresh = candidatesFor(place, { ...context, spans, apart }).filter(isFresh);
   // An optional identifier needs a word of its form in the request.
   if (!place.required && context.handles.get(place.name)?.isGiven === false) return [];
   if (!place.required || fresh.length > 0) return fresh;

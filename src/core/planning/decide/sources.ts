@@ -10,12 +10,15 @@ import type { SourceName } from '../../result.js';
 import { formOf, momentsIn } from '../times.js';
 import { computedNumbers, lengthTexts } from './computed-numbers.js';
 import type { Said } from './said.js';
+import type { SetApart } from './set-apart.js';
 
 export interface Candidate {
   readonly value: unknown;
   readonly from: SourceName;
   /** The words of the request that give the value; undefined if only the schema has it. */
   readonly said?: string;
+  /** How the model reads a long text, or one of several lines. Default: the value. */
+  readonly shown?: string;
 }
 
 /** The words of the request that give a value, else the value itself. */
@@ -38,6 +41,8 @@ export interface SourceContext {
   readonly texts: readonly string[];
   /** Texts with words of other asks: none of them is a value here. */
   readonly elsewhere: readonly string[];
+  /** Texts that the request hands over as they stand. */
+  readonly apart: readonly SetApart[];
   /** Runs of words of earlier messages, only for required arguments. */
   readonly earlier: readonly string[];
   /** References to fields of earlier results with their schemas; for a result without a schema only `${s1.`. */
@@ -98,11 +103,11 @@ const computed: Source = ({ name, schema, required }, { said, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema, required }, { said, spans, earlier, handles }) => {
+const request: Source = ({ name, schema, required }, { said, spans, apart, earlier, handles }) => {
   if (!isNumber(schema)) {
     if (!isFreeText(schema)) return [];
     const all = required ? [...spans, ...earlier] : spans;
-    return values('request', withoutLabels(all, handles.get(name)?.codes ?? []));
+    return [...apart, ...values('request', withoutLabels(all, handles.get(name)?.codes ?? []))];
   }
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };

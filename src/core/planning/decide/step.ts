@@ -1,6 +1,6 @@
 /** A step under way: what it is for, and what is known about its arguments. */
 import type { Tool } from '../../catalog/tool.js';
-import { OPENING } from './arguments.js';
+import { OPENING } from './decide-arguments.js';
 import type { Progress } from './drafts.js';
 import type { Known } from './known.js';
 import type { Deciding, Open } from './read.js';

@@ -188,13 +188,25 @@ it('own words count beside the field of a result, whose token has more than the 
     texts: [],
     elsewhere: [],
     earlier: [],
+    apart: [],
     handles: new Map(),
     results: [{ reference: '${s1.currency}', schema }],
     timeZone: 'UTC',
   };
   const found = await writeChoice(
     { name: 'to', schema, required: true },
-    { writer, open, description: '', examples: [], refused: new Map(), taken: new Map(), root: {}, context },
+    {
+      writer,
+      open,
+      description: '',
+      examples: [],
+      refused: new Map(),
+      own: [],
+      handedOver: new Map(),
+      taken: new Map(),
+      root: {},
+      context,
+    },
   );
   expect(found).toMatchObject({ value: 'USD', from: 'composed' });
 });
@@ -222,7 +234,13 @@ it.each([
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
   const spans = ['ab', `${'a'.repeat(60)}!`];
-  const context = { said: { times: [], numbers: [], durations: [] }, spans, earlier: [], handles: new Map() };
+  const context = {
+    said: { times: [], numbers: [], durations: [] },
+    spans,
+    earlier: [],
+    apart: [],
+    handles: new Map(),
+  };
   const place = { name: 'code', schema: { type: 'string', pattern: '^(a|a?)+$|^ab$' }, required: true };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(['ab']);
@@ -233,7 +251,13 @@ it.each([
   [false, []],
 ])('the present is a value only where one is required: %s', (required, values) => {
   const times = [{ text: 'now', start: { date: '2026-11-23', time: '10:00:00' }, isNow: true as const }];
-  const context = { said: { times, numbers: [], durations: [] }, spans: [], earlier: [], handles: new Map() };
+  const context = {
+    said: { times, numbers: [], durations: [] },
+    spans: [],
+    earlier: [],
+    apart: [],
+    handles: new Map(),
+  };
   const place = { name: 'since', schema: { type: 'string', format: 'date' }, required };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
@@ -244,7 +268,13 @@ it.each([
   ['is no day of a text', {}, []],
 ])('a bare number that may be a year %s', (_, form, values) => {
   const times = [{ text: '1000', start: { date: '1000-01-01' } }];
-  const context = { said: { times, numbers: [], durations: [] }, spans: [], earlier: [], handles: new Map() };
+  const context = {
+    said: { times, numbers: [], durations: [] },
+    spans: [],
+    earlier: [],
+    apart: [],
+    handles: new Map(),
+  };
   const place = { name: 'data', schema: { type: 'string', ...form }, required: true };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
@@ -292,7 +322,7 @@ describe('a number that the request gives in other words', () => {
     ['years in Chinese', 'term', { ...INTEGER, description: '以年为单位' }, '这笔贷款计划25年还清', [25]],
   ])('%s', async (_, name, schema, message, values) => {
     const said = await readSaid({ message, today: '2026-11-23' });
-    const context = { said, spans: [], earlier: [], handles: new Map(), timeZone: 'UTC' };
+    const context = { said, spans: [], earlier: [], apart: [], handles: new Map(), timeZone: 'UTC' };
     const found = candidatesFor({ name, schema, required: true }, context);
     expect(found.map(({ value }) => value)).toEqual(values);
   });

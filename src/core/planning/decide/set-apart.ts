@@ -1,0 +1,88 @@
+/**
+ * Texts that a request hands over, to be passed on as they stand: "translate into French: where is the station?", or a pasted
+ * mail. Quotation marks, a colon and line breaks tell them apart, and no words do.
+ */
+import { oneLine, visibleText } from '../../visible-text.js';
+import { quotedIn } from '../numbers.js';
+import type { OwnText } from './choice.js';
+import { createJsonWriter } from './json-writer.js';
+import { choiceOf, type TakenWords } from './options.js';
+import type { Open } from './read.js';
+import { boundsOf, type Candidate, type SourceContext } from './sources.js';
+
+/** A text that is set apart. @property outside the rest of the request, in small letters */
+export interface SetApart extends Candidate {
+  readonly value: string;
+  readonly said: string;
+  readonly shown: string;
+  readonly outside: string;
+}
+
+/** Most words of a text that the model reads as a value. */
+const MAX_SHOWN = 60;
+
+/** @example setApartIn('Translate into French: where is the station?') // one, with the value 'where is the station?' */
+export function setApartIn(message: string): SetApart[] {
+  const text = visibleText(message).trim();
+  const fenced = fencedIn(text);
+  const quoted = quotedIn(text).map(({ start, end }) => text.slice(start, end));
+  const found = [...(fenced.length > 0 ? fenced : partsOf(text)), ...quoted].map((part) => part.trim());
+  const all = [...new Set(found)].filter((part) => /[\p{L}\p{N}]/u.test(part));
+  const outer = all.filter((part) => !all.some((other) => other !== part && other.includes(part)));
+  return outer.map((value) => {
+    const said = oneLine(value);
+    const words = said.split(' ');
+    const shown = words.length > MAX_SHOWN ? `${words.slice(0, MAX_SHOWN).join(' ')}…` : said;
+    return { value, from: 'request', said, shown, outside: oneLine(text.replace(value, () => ' ')).toLowerCase() };
+  });
+}
+
+function fencedIn(text: string): string[] {
+  const parts = text.split('```');
+  return parts.slice(0, -1).flatMap((part, place) => (place % 2 === 1 ? [part.replace(/^.*\n/u, '')] : []));
+}
+
+/** What stands behind the first colon of the first line, behind that line, and before the last one. */
+function partsOf(text: string): string[] {
+  const [first = ''] = text.split('\n', 1);
+  const before = /^[^:：]*[\p{L}\p{N}]/u.test(first) ? first.search(/：|:(?=\s|$)/u) : -1;
+  const behind = before < 0 ? [] : [text.slice(before + 1)];
+  if (first === text) return behind;
+  return [...behind, text.slice(first.length), text.slice(0, text.lastIndexOf('\n'))];
+}
+
+/** Whether no argument has words that only the text has. */
+export function isUntouched({ said, outside }: SetApart, taken: Iterable<string>): boolean {
+  const text = said.toLowerCase();
+  return ![...taken]
+    .map((words) => words.toLowerCase())
+    .some((words) => text.includes(words) && !outside.includes(words));
+}
+
+/**
+ * The argument that the model writes in its own words, though the request hands over a text of which no argument has anything:
+ * it would summarize a mail that it invents, or translate a sentence itself. Of several, that whose text the model would rather begin so.
+ *
+ * @param own texts in the model's own words, and where they stand
+ */
+export async function findHandedOver(
+  own: readonly OwnText[],
+  { apart, said }: Pick<SourceContext, 'apart' | 'said'>,
+  { taken, isTimed }: { taken: TakenWords; isTimed: boolean },
+  open: Open,
+): Promise<{ name: string; text: SetApart } | undefined> {
+  const used = [...taken.keys(), ...(isTimed ? said.times.map(({ text }) => text) : [])];
+  const left = apart.filter((one) => isUntouched(one, used));
+  const pairs = own.flatMap(({ name, text: composed, mark, schema }) =>
+    left
+      .filter(({ value, said }) => boundsOf(schema)(value) && !oneLine(composed).includes(said))
+      .map((text) => ({ name, mark, text })),
+  );
+  if (pairs.length < 2) return pairs[0];
+  const likelihoods: number[] = [];
+  for (const { mark, text } of pairs) {
+    const choice = choiceOf(text.shown);
+    likelihoods.push(await createJsonWriter(open, mark).likelihoodOf(choice, [choice]));
+  }
+  return pairs[likelihoods.indexOf(Math.max(...likelihoods))];
+}
