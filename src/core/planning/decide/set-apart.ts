@@ -5,6 +5,7 @@
 import { oneLine, visibleText } from '../../visible-text.js';
 import { quotedIn } from '../numbers.js';
 import type { OwnText } from './choice.js';
+import { NULL } from './given.js';
 import { createJsonWriter } from './json-writer.js';
 import { choiceOf, type TakenWords } from './options.js';
 import type { Open } from './read.js';
@@ -82,7 +83,7 @@ export async function findHandedOver(
   const likelihoods: number[] = [];
   for (const { mark, text } of pairs) {
     const choice = choiceOf(text.shown);
-    likelihoods.push(await createJsonWriter(open, mark).likelihoodOf(choice, [choice]));
+    likelihoods.push(await createJsonWriter(open, mark).likelihoodOf(choice, [choice, NULL]));
   }
   return pairs[likelihoods.indexOf(Math.max(...likelihoods))];
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Risk } from '../../../../src/core/catalog/risk.js';
+import type { Tool } from '../../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../../src/core/errors.js';
 import type { CallAbout, Prompt } from '../../../../src/core/model/model.js';
 import type { OptionsInput } from '../../../../src/core/options.js';
@@ -2306,6 +2307,61 @@ describe('an argument', () => {
       },
     });
     expect(steps[1]).toMatchObject({ tool: 'book', arguments: { name: '${s1.name}', seats: 4 } });
+  });
+
+  describe('that the request hands over', () => {
+    const translate = toolOf('translate', { text, to: text }, ['text', 'to']);
+    const mail = toolOf('mail', { subject: text, body: text }, ['subject', 'body']);
+    const oneLineOf = (message: string) => message.replace(/\s+/gu, ' ');
+    const write = (tool: Tool, message: string, answer: Answer) =>
+      decide([tool], message, { tool: single(oneLineOf(message), tool.name), arguments: { [tool.name]: answer } });
+
+    it.each([
+      ['behind a colon', 'Into French: where is the station?', 'where is the station?'],
+      ['behind a colon of full width', '翻译成法语：车站在哪里', '车站在哪里'],
+      ['in quotation marks', 'Put „Wo ist der Bahnhof?“ into French', 'Wo ist der Bahnhof?'],
+      ['in lines of its own', 'Into French please\n\nDear all,\nthe train is late.', 'Dear all,\nthe train is late.'],
+      ['in a fence', 'Into French\n```\nDear all,\nso long\n```\nthanks', 'Dear all,\nso long'],
+    ])('is passed on as it stands, though the model would translate it: %s', async (_, message, value) => {
+      const { steps, result } = await write(translate, message, {
+        '"text": "Où est la gare ?", "to": "French"}': 0.9,
+        [`"text": ${JSON.stringify(oneLineOf(value))}, "to": "French"}`]: 0.1,
+      });
+      expect(steps).toMatchObject([{ arguments: { text: value } }]);
+      expect(result).toMatchObject({ steps: [{ from: { text: 'request' } }] });
+    });
+
+    it('goes to the argument whose text the model would rather begin so', async () => {
+      const message = 'Write to the team: train late, start without me';
+      const { steps } = await write(mail, message, {
+        '"subject": "Delay", "body": "I am sorry"}': 0.8,
+        '"subject": "Delay", "body": "train late, start without me"}': 0.1,
+        '"subject": "train late, start without me", "body": "I am sorry"}': 0.01,
+      });
+      expect(steps).toMatchObject([{ arguments: { subject: 'Delay', body: 'train late, start without me' } }]);
+    });
+
+    it('is no value where an argument has some of its words', async () => {
+      const message = 'Write to the team: train late, start without me';
+      const { steps } = await write(mail, message, '"subject": "train late", "body": "Please start"}');
+      expect(steps).toMatchObject([{ arguments: { subject: 'train late', body: 'Please start' } }]);
+    });
+
+    it('is no value that is too long for the schema', async () => {
+      const short = toolOf('translate', { text: { ...text, maxLength: 12 }, to: text }, ['text', 'to']);
+      const { steps } = await write(short, 'Into French: where is the station?', '"text": "Où est", "to": "French"}');
+      expect(steps).toMatchObject([{ arguments: { text: 'Où est' } }]);
+    });
+
+    it('is whole, however long it is', async () => {
+      const pasted = Array.from({ length: 300 }, (_, place) => `word${place}`).join(' ');
+      const shown = pasted.split(' ').slice(0, 60).join(' ');
+      const { steps } = await write(translate, `Into French:\n${pasted}`, {
+        '"text": "Mot", "to": "French"}': 0.9,
+        [`"text": "${shown}…", "to": "French"}`]: 0.1,
+      });
+      expect(steps).toMatchObject([{ arguments: { text: pasted } }]);
+    });
   });
 
   it('that is an identifier has no words around it', async () => {

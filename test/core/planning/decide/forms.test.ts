@@ -12,6 +12,7 @@ import { ownWords } from '../../../../src/core/planning/decide/known.js';
 import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
 import type { Open } from '../../../../src/core/planning/decide/read.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
+import { setApartIn } from '../../../../src/core/planning/decide/set-apart.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { lengthFormOf } from '../../../../src/core/planning/durations.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
@@ -288,6 +289,29 @@ it.each([
   const writer = createJsonWriter(async () => byteReader(`"room": "\${s1.${goesOn}`));
   writer.force('"room": ');
   expect(await writeField('room', { value: '${s1.', probability: 1 }, writer)).toMatchObject({ value, from: 'step' });
+});
+
+describe('a text that is set apart', () => {
+  const valuesIn = (message: string) => setApartIn(message).map(({ value }) => value);
+  it.each([
+    ['Remind me at 8:30', []],
+    ['See https://example.org/a for it', []],
+    [':-) hi', []],
+    ['Note: at 8:30, call mum', ['at 8:30, call mum']],
+    ['Say "hi" to Bo: see you', ['see you', 'hi']],
+    ['Say: the word "hi" is short', ['the word "hi" is short']],
+    ['Sum up:\none\ntwo', ['one\ntwo', 'Sum up:\none']],
+    ['Dear all,\n\nso long\n\nsum this up', ['so long\n\nsum this up', 'Dear all,\n\nso long']],
+    ['Run\n```sh\nls -l\n```', ['ls -l']],
+    ['Run\n```sh\nls -l', ['```sh\nls -l', 'Run\n```sh']],
+  ])('in %j is %j', (message, values) => {
+    expect(valuesIn(message)).toEqual(values);
+  });
+
+  it('is read in linear time', () => {
+    for (const part of ['a: ', '\n', '```\n', '"', 'x '])
+      expect(setApartIn(part.repeat(20_000)).length).toBeLessThan(50_000);
+  });
 });
 
 describe('a number that the request gives in other words', () => {
