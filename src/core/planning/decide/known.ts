@@ -10,7 +10,7 @@ import { reference, saidIn } from './needs.js';
 import { MAX_CHARACTERS, type Settling, spansOf, type TakenWords, takesField, wordBounds } from './options.js';
 import type { Deciding } from './read.js';
 import { readSaid, timesFor } from './said.js';
-import { setApartIn } from './set-apart.js';
+import { paragraphsOf, setApartIn } from './set-apart.js';
 import { type Candidate, openReference, resultFields, type SourceContext } from './sources.js';
 import { type Served, stepPrompt } from './step-prompt.js';
 
@@ -28,6 +28,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const said = asks.some((ask) => ask !== parts.message) ? withoutReplaced(all) : all;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const apart = setApartIn(request.message);
+  const paragraphs = paragraphsOf(request.message);
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
 
@@ -41,8 +42,8 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     return {
       said: timesFor(tool, said),
       // Without a history, words that only the ask has are the model's own.
-      texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, parts.message])],
-      elsewhere: [],
+      texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, ...paragraphs])],
+      elsewhere: paragraphs.length > 1 ? [parts.message] : [],
       apart: apart.filter(({ value }) => !drafts.some((draft) => Object.values(draft.arguments).includes(value))),
       earlier,
       // Of equal names the outer one counts.
@@ -55,7 +56,8 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   function ownOf(whole: SaidFor, ask: string): SaidFor {
     const others = asks.filter((one) => one !== parts.message && !one.includes(ask));
     if (ask === parts.message || others.length === 0 || parts.message.length > MAX_CHARACTERS) return whole;
-    const texts = whole.texts.flatMap((text) => (text === parts.message ? ownWords(text, { ask, others }) : [text]));
+    const own = (text: string) => (paragraphs.includes(text) ? ownWords(text, { ask, others }) : [text]);
+    const texts = whole.texts.flatMap(own);
     return onlyWith(texts, whole, [ask, ...texts]);
   }
 
@@ -103,7 +105,7 @@ function onlyWith(texts: readonly string[], whole: SaidFor, holders = texts): Sa
   return {
     ...whole,
     texts,
-    elsewhere: whole.texts,
+    elsewhere: [...whole.elsewhere, ...whole.texts],
     said: { ...whole.said, numbers: whole.said.numbers.filter(isOwn) },
   };
 }

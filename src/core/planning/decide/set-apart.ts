@@ -52,6 +52,17 @@ function partsOf(text: string): string[] {
   return [...behind, text.slice(first.length), text.slice(0, text.lastIndexOf('\n'))];
 }
 
+/** The paragraphs, each on one line; one also ends where a line does with a colon. No value begins in one and ends in the next. */
+export function paragraphsOf(message: string): string[] {
+  const paragraphs: string[] = [];
+  let isOpen = false;
+  for (const line of visibleText(message).split('\n').map(oneLine)) {
+    if (line !== '') paragraphs.push(isOpen ? `${paragraphs.pop()} ${line}` : line);
+    isOpen = line !== '' && !/[:：]$/u.test(line);
+  }
+  return paragraphs;
+}
+
 /** Whether no argument has words that only the text has. */
 export function isUntouched({ said, outside }: SetApart, taken: Iterable<string>): boolean {
   const text = said.toLowerCase();

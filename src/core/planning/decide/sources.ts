@@ -39,7 +39,7 @@ export interface SourceContext {
   readonly said: Said;
   /** The request and the entities of the caller; with a history the ask, too. */
   readonly texts: readonly string[];
-  /** Texts with words of other asks: none of them is a value here. */
+  /** Texts with words of other asks, or of several paragraphs: none of them is a value here. */
   readonly elsewhere: readonly string[];
   /** Texts that the request hands over as they stand. */
   readonly apart: readonly SetApart[];

@@ -2353,6 +2353,15 @@ describe('an argument', () => {
       expect(steps).toMatchObject([{ arguments: { text: 'Où est' } }]);
     });
 
+    it('has no words of the line before it', async () => {
+      const save = toolOf('save', { folder: text }, ['folder']);
+      const { steps } = await write(save, 'Save in the folder Plot:\nPresent: Olu and Beth', {
+        '"folder": "Plot: Present"}': 0.9,
+        '"folder": "Plot"}': 0.1,
+      });
+      expect(steps).toMatchObject([{ arguments: { folder: 'Plot' } }]);
+    });
+
     it('is whole, however long it is', async () => {
       const pasted = Array.from({ length: 300 }, (_, place) => `word${place}`).join(' ');
       const shown = pasted.split(' ').slice(0, 60).join(' ');

@@ -12,7 +12,7 @@ import { ownWords } from '../../../../src/core/planning/decide/known.js';
 import { choiceOf, spansOf } from '../../../../src/core/planning/decide/options.js';
 import type { Open } from '../../../../src/core/planning/decide/read.js';
 import { readSaid } from '../../../../src/core/planning/decide/said.js';
-import { setApartIn } from '../../../../src/core/planning/decide/set-apart.js';
+import { paragraphsOf, setApartIn } from '../../../../src/core/planning/decide/set-apart.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { lengthFormOf } from '../../../../src/core/planning/durations.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
@@ -306,6 +306,10 @@ describe('a text that is set apart', () => {
     ['Run\n```sh\nls -l', ['```sh\nls -l', 'Run\n```sh']],
   ])('in %j is %j', (message, values) => {
     expect(valuesIn(message)).toEqual(values);
+  });
+
+  it('ends a paragraph, as a blank line does', () => {
+    expect(paragraphsOf('Put this\nin A:\nB\nC\n\n\nD： \nE')).toEqual(['Put this in A:', 'B C', 'D：', 'E']);
   });
 
   it('is read in linear time', () => {
