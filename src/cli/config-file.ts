@@ -139,7 +139,7 @@ const fileSchema = (path: PathSchema) =>
   z.strictObject({
     $schema: z.string().optional().describe('For editors of JSON, without effect. Default: none.'),
     catalog: z
-      .array(path, { error: 'a list is expected, also of one source: [tools.json]' })
+      .array(path, { error: 'a list is expected, also of one source: ["tools.json"]' })
       .min(1)
       .optional()
       .describe('Sources of tools. Default: none; serve and mcp then stop, other commands take the example catalogue.'),

@@ -10,7 +10,7 @@ import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import type { FlagsOf } from './command.js';
 import type { COMPARE, GATE } from './eval-options.js';
 import type { JSON_OUTPUT } from './flags.js';
-import { print } from './output.js';
+import { print, printableLine } from './output.js';
 import { renderComparison, renderGate, renderRun } from './render-eval.js';
 
 type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
@@ -23,7 +23,10 @@ export async function printComparison(first: string, second: string, flags: Flag
   if (comparison.cases === 0)
     throw new WinnowError('not_found', `There is nothing to compare: ${first} and ${second} have no case in common.`);
   const gate = await judgeBars(bars, comparison.second, second);
-  if (flags.out !== undefined) await writeComparisonPage(comparison, [first, second], flags.out);
+  if (flags.out !== undefined) {
+    await writeComparisonPage(comparison, [first, second], flags.out);
+    process.stderr.write(`${printableLine(flags.out)}\n`);
+  }
   print(flags, { value: { ...comparison, gate }, text: withGate(renderComparison(comparison), gate) });
   setExitCode(gate);
 }

@@ -1,5 +1,6 @@
 /** Flags that several commands share, and parsers of their text. Flags of one command stand beside that command. */
 import { InvalidArgumentError } from 'commander';
+import { orUndefined } from '../core/errors.js';
 import { type FlagsOf, list, text, toggle, valued } from './command.js';
 
 export const CONFIG = {
@@ -45,6 +46,7 @@ export function assign(text: string, earlier: Record<string, unknown> | undefine
 function readValue(text: string): unknown {
   if (text === 'on' || text === 'true') return true;
   if (text === 'off' || text === 'false') return false;
+  if (/^[[{]/u.test(text)) return orUndefined(() => JSON.parse(text)) ?? text;
   return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
 }
 

@@ -18,12 +18,19 @@ export function nearestNames(
   const most = maxSlips * wrong.length;
   const alike = (wrong.length > LONGEST_CHARACTERS ? [] : known)
     .filter((name) => Math.abs(name.length - wrong.length) <= most)
-    .map((name) => ({ name, slips: distance(wrong.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, slips: slipsBetween(wrong.toLowerCase(), name.toLowerCase()) }))
     .filter(({ slips }) => slips <= most);
   return alike
     .sort((one, other) => one.slips - other.slips)
     .slice(0, MOST_NAMES)
     .map(({ name }) => name);
+}
+
+/** The edit distance; a swap of two neighbours is one slip. */
+function slipsBetween(one: string, other: string): number {
+  const place = [...one].findIndex((letter, index) => letter !== other[index]);
+  const swapped = `${one.slice(0, place)}${one[place + 1]}${one[place]}${one.slice(place + 2)}`;
+  return place >= 0 && swapped === other ? 1 : distance(one, other);
 }
 
 export function nearestName(wrong: string, known: readonly string[], options?: NearestOptions): string | undefined {

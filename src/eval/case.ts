@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { messageOf, WinnowError } from '../core/errors.js';
+import { findSlips } from '../core/nearest-name.js';
 import { parse } from '../core/parse.js';
 import { requestSchema } from '../core/request.js';
 import { caseRecordSchema, expectedStepSchema, RESULT_KINDS } from './record.js';
@@ -88,6 +89,8 @@ export interface CasePlace {
 }
 
 const KNOWN = new Set(Object.keys(caseLineSchema.shape));
+/** Share of an unknown field's letters. Fields of other programs differ more. */
+const MAX_SLIPS = 0.25;
 
 /**
  * One line of a case file.
@@ -99,8 +102,10 @@ const KNOWN = new Set(Object.keys(caseLineSchema.shape));
  */
 export function parseCase(text: string, place: CasePlace): { case: EvaluationCase; unknownFields: string[] } {
   const where = `${place.file}:${place.line}`;
-  const parsed = parse(caseLineSchema, readLine(text, where), { root: 'line' });
-  const issues = parsed.ok ? findContradictions(parsed.value) : parsed.issues;
+  const line = readLine(text, where);
+  const slips = findSlips(Object(line), [...KNOWN], MAX_SLIPS).map(([key, meant]) => `${key}: did you mean ${meant}?`);
+  const parsed = parse(caseLineSchema, line, { root: 'line' });
+  const issues = [...slips, ...(parsed.ok ? findContradictions(parsed.value) : parsed.issues)];
   if (!parsed.ok || issues.length > 0) throw badCase(where, issues);
   return {
     case: toCase(parsed.value, place.suite),

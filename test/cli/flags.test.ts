@@ -71,6 +71,9 @@ describe('assign', () => {
     ['answer=a,b', { answer: 'a,b' }],
     ['empty=', { empty: '' }],
     ['word=1e3', { word: '1e3' }],
+    ['catalog=["a.json", "b=c.json"]', { catalog: ['a.json', 'b=c.json'] }],
+    ['secrets={"https://a.test": {"key": "KEY"}}', { secrets: { 'https://a.test': { key: 'KEY' } } }],
+    ['catalog=[a.json]', { catalog: '[a.json]' }],
   ])('reads %s', (text, value) => {
     expect(assign(text, undefined)).toEqual(value);
   });

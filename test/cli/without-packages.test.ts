@@ -115,6 +115,12 @@ describe('the local runtime', () => {
       expect(String(error)).toContain('npm install node-llama-cpp');
     });
 
+    it('so is who has an empty package in its place', async () => {
+      vi.doMock('node-llama-cpp', () => ({ getLlama: undefined }));
+      const { error } = await run('--set', `model.file=${join(folder, 'own.gguf')}`);
+      expect(String(error)).toContain('The local runtime (package node-llama-cpp) is not installed here.');
+    });
+
     it('that is told before a model is looked for, so that nothing is fetched in vain', async () => {
       const { exitCode, stdout, error } = await run('--model', 'no-such-model');
       expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });

@@ -118,6 +118,13 @@ describe('a line of a case file', () => {
 
 describe('a bad line', () => {
   it.each([
+    ['expectdSteps', 'expectedSteps'],
+    ['expectedAges', 'expectedEdges'],
+  ])('misspells %s', (key, meant) => {
+    expect(() => parseCase(line({ [key]: [] }), place)).toThrow(`${key}: did you mean ${meant}?`);
+  });
+
+  it.each([
     ['that is no JSON', '{', 'line: not JSON'],
     ['with an empty request', line({ query: ' ' }), 'query: must not be empty'],
     ['without expected tools', line({ expectedTools: undefined }), 'expectedTools: '],

@@ -134,8 +134,8 @@ async function renderRun({ id, state, plan, steps, notes }: PlanRun): Promise<st
     const { tool = '', arguments: written } = planned.get(stepOf(step)) ?? {};
     const waits = approval === undefined ? '' : ` (approval ${approval})`;
     const given = known.arguments ?? written;
-    const end = failure ? `${failure.reason}${waits}` : JSON.stringify(status === 'done' ? output : given);
-    return [step, tool, status, shorten(end)];
+    const end = failure ? `${failure.reason}${waits}` : shorten(JSON.stringify(status === 'done' ? output : given));
+    return [step, tool, status, end];
   });
   const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');

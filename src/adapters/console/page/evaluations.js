@@ -97,7 +97,7 @@ function renderList({ value, failure }, t) {
   const groups = [...new Set(all.map(({ group }) => group))].map((one) => all.filter(({ group }) => group === one));
   return html`<h1>${t('evaluations')}</h1>
     ${renderFailure(failure, t)}
-    ${value && groups.length === 0 && html`<p data-none>${t('no_evaluations', { folder: value.folder })}</p><pre tabindex="0">winnow eval --suite FOLDER</pre>`}
+    ${value && groups.length === 0 && html`<p data-none>${t('no_evaluations', { folder: value.folder })}</p><pre tabindex="0">winnow eval --suite SET</pre>`}
     ${groups.map((runs) => html`<h2>${runs[0]?.suites}</h2>${renderTable(runs[0]?.suites ?? '', heads, runs.toReversed().map(renderRun))}`)}
     ${value && value.unreadable.length > 0 && html`<h2>${t('unreadable')}</h2><ul>${value.unreadable.map((why) => html`<li>${why}</li>`)}</ul>`}`;
 }

@@ -69,11 +69,15 @@ export async function loadRuntime({
 
 /** @throws WinnowError `model_unavailable` where it is not installed. */
 export async function importLibrary(): Promise<Library> {
-  try {
-    return await import('node-llama-cpp');
-  } catch (error) {
-    throw unavailable('The local runtime (package node-llama-cpp) is not installed here', error);
-  }
+  const isMissing = (cause: unknown) =>
+    unavailable('The local runtime (package node-llama-cpp) is not installed here', cause);
+  const library = await import('node-llama-cpp').catch((error: unknown) => {
+    throw isMissing(error);
+  });
+  // An entry of `overrides` puts an empty package in its place.
+  if (typeof library.getLlama !== 'function')
+    throw isMissing('The package is empty: an entry of "overrides" replaces it.');
+  return library;
 }
 
 /** Cached beginnings of prompts per model: finding one means tokenizing two prompts. */

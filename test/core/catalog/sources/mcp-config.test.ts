@@ -96,6 +96,8 @@ describe('a server whose configuration is wrong', () => {
 
   it.each([
     ['a misspelt command', { comand: 'node' }, 'mcpServers.bad.comand: an unknown key; "command" may be meant'],
+    ['two letters in the wrong order', { command: 'node', agrs: [] }, '.agrs: an unknown key; "args" may be meant'],
+    ['a short key in the wrong order', { command: 'node', evn: {} }, '.evn: an unknown key; "env" may be meant'],
     ['another case', { URL: 'https://hub.test' }, 'mcpServers.bad.URL: an unknown key; "url" may be meant'],
     ['a misspelt list', { command: 'node', arg: [] }, 'mcpServers.bad.arg: an unknown key; "args" may be meant'],
     ['a misspelt key', { url: 'https://a.test', header: {} }, '.header: an unknown key; "headers" may be meant'],
