@@ -239,6 +239,20 @@ describe('winnow run', () => {
     expect(await run('run', ...words, '--user', 'ann')).toContain('\nNext: run it with --store, ');
   });
 
+  it('shows the whole failure of a step, with what to do at its end', async () => {
+    await writeFile(at('one.json'), JSON.stringify({ steps: [{ id: 's1', tool: 'file_list', arguments: {} }] }));
+    await writeFile(at('fails.mjs'), `export function file_list() { throw new Error('${'x'.repeat(300)} do that'); }`);
+    const text = await run(
+      'run',
+      at('one.json'),
+      '--catalog',
+      at('tools.json'),
+      '--set',
+      `toolsModule=${at('fails.mjs')}`,
+    );
+    expect(text).toMatch(/s1 +file_list +failed +.*x do that/u);
+  });
+
   it('runs functions in threads where they are not trusted', async () => {
     await writeFile(at('loop.json'), JSON.stringify({ steps: [{ id: 's1', tool: 'file_list', arguments: {} }] }));
     await writeFile(at('worker.mjs'), 'export function file_list() { for (;;); }');
