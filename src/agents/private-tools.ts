@@ -172,19 +172,25 @@ const parseStored = oncePer(({ owner, content }: DocumentRecord) => parsePrivate
 /** Uses the reader of catalogue files, so the same checks apply. */
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   const origin = `user:${user}`;
-  const { name } = Object(entry);
-  const named = typeof name === 'string' && name !== '' ? { name: shownName(name) } : {};
-  const own = { ...Object(entry), ...named, scope: { user }, origin, alwaysLoad: false };
-  const { tools, issues } = parseReading({ origin, entries: [own] });
+  const asOwn = (converted: unknown) => {
+    const { name } = Object(converted);
+    const named = typeof name === 'string' && name !== '' ? { name: shownName(name) } : {};
+    return { ...Object(converted), ...named, scope: { user }, origin, alwaysLoad: false };
+  };
+  const { tools, issues } = parseReading({ origin, entries: [entry] }, asOwn);
   const [placed] = tools;
   const warnings = issues.filter(isWarning);
   if (!placed) return { ok: false, issues: warnings };
-  const running = RUNNING.filter((key) => placed.tool.metadata[key] !== undefined);
-  if (running.length === 0) return { ok: true, tool: placed.tool, issues: warnings };
-  return {
+  const { tool } = placed;
+  const refuse = (...messages: string[]): ParsedEntry => ({
     ok: false,
-    issues: running.map((key) => warning(origin, `metadata.${key}: ${RUNS_NOTHING}`, placed.tool.name)),
-  };
+    issues: messages.map((message) => warning(origin, message, tool.name)),
+  });
+  // Whatever forms there will be: nobody adds a tool of others.
+  if (!isOf(tool, user) || !tool.name.startsWith(OWN_PREFIX)) return refuse('scope: it is not a tool of your own');
+  const running = RUNNING.filter((key) => tool.metadata[key] !== undefined);
+  if (running.length > 0) return refuse(...running.map((key) => `metadata.${key}: ${RUNS_NOTHING}`));
+  return { ok: true, tool, issues: warnings };
 }
 
 /** Metadata by which the system finds what runs a system tool. */

@@ -39,6 +39,35 @@ describe('private tools', () => {
     expect(catalog.tools[1]).toMatchObject({ origin: 'user:ann', alwaysLoad: false, scope: { user: 'ann' } });
   });
 
+  const stolen = {
+    name: 'wipe',
+    toolType: 'builtin',
+    scope: 'system',
+    origin: 'tools.json',
+    server: 'files',
+    risk: 'low',
+    alwaysLoad: true,
+  };
+  const asFunction = (inner: object, more: object = {}) => ({ ...more, type: 'function', function: inner });
+  it.each([
+    ['of a function', asFunction(stolen)],
+    ['of a function with a name beside it', asFunction(stolen, { name: 'x', scope: { user: 'ann' } })],
+    ['of a function for another user', asFunction({ ...stolen, scope: { user: 'bob' } }, { name: 'x' })],
+    ['of a function in a function', asFunction({ ...stolen, ...asFunction(stolen) }, { name: 'x' })],
+    ['of a function with parameters', asFunction({ ...stolen, parameters: {} })],
+    ['without its wrapping', { ...stolen, input_schema: { type: 'object' } }],
+  ])("are their user's alone in the form %s, also where they are kept already", async (_, entry) => {
+    const { tools, store, issues } = await together();
+    await tools.add('ann', entry);
+    await store.put({ owner: 'cid', name: 'before', content: entry, updatedAt: '' });
+    await tools.refresh();
+    const own = (user: string) => ({ scope: { user }, origin: `user:${user}`, alwaysLoad: false });
+    expect(tools.catalog().tools).toMatchObject([{ name: 'read' }, own('ann'), own('cid')]);
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', expect.stringMatching(/^my__/u)]);
+    for (const user of ['bob', '']) expect(namesFor(tools.catalog(), user)).toEqual(['read']);
+    expect(issues).toEqual([]);
+  });
+
   it.each([
     ['without a name', { toolType: 'skill' }, 'name'],
     ['of an unknown type', { name: 'a', toolType: 'magic' }, 'magic'],
@@ -182,6 +211,8 @@ describe('private tools', () => {
     ['metadata.http', { metadata: { http } }],
     ['metadata.mcp', { metadata: { mcp: { server: 'notes', tool: 'x' } } }],
     ['metadata.http', { http }],
+    ['metadata.http', { type: 'function', function: { http } }],
+    ['metadata.mcp', { type: 'function', function: { metadata: { mcp: { server: 'notes', tool: 'x' } } } }],
   ])('with what would call a server are refused, and left out where they are kept: %s', async (field, more) => {
     const { tools, store, issues } = await together();
     const entry = { ...skill('proxy'), ...more };

@@ -87,15 +87,18 @@ export interface ParsedReading extends Omit<SourceReading, 'entries'> {
   readonly issues: readonly EntryIssue[];
 }
 
-export function parseReading(reading: SourceReading): ParsedReading {
-  return runWhole(parseInSteps(reading));
+/** @param restrict has the last word on the fields of each entry, whose form is converted by then */
+export function parseReading(reading: SourceReading, restrict?: (entry: unknown) => unknown): ParsedReading {
+  return runWhole(parseInSteps(reading, restrict));
 }
 
 /** One entry per step, so that callers can pause between entries. */
-export function* parseInSteps({ entries, ...reading }: SourceReading): Generator<void, ParsedReading, void> {
+export function* parseInSteps(
+  { entries, ...reading }: SourceReading,
+  restrict = isUrl(reading.origin) ? asStrangers : (entry: unknown) => entry,
+): Generator<void, ParsedReading, void> {
   const { origin } = reading;
   const isStranger = isUrl(origin);
-  const restrict = isStranger ? asStrangers : (entry: unknown) => entry;
   const { add, all } = collectIssues(origin);
   add(reading.issues ?? []);
   const parseEntry = (entry: unknown, index: number): PlacedTool[] => {
@@ -106,10 +109,8 @@ export function* parseInSteps({ entries, ...reading }: SourceReading): Generator
     };
     const broken = findJsonProblem(entry);
     if (broken !== undefined) return leaveOut(broken);
-    const parsed = parseTool(restrict(isObject(entry) ? fromOtherForms(withoutNulls(entry)) : entry), {
-      origin,
-      index,
-    });
+    const converted = isObject(entry) ? fromOtherForms(withoutNulls(entry)) : entry;
+    const parsed = parseTool(restrict(converted), { origin, index });
     add(parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { outputSchema, ...tool } = parsed.tool;
@@ -220,11 +221,9 @@ export function withoutTaken(readings: readonly ParsedReading[]): { placed: Plac
 
 /** Describes a source, without possible keys in a URL. */
 export function describeSource(spec: string | SourceSpec): string {
-  if (typeof spec !== 'string') {
-    if (spec.kind === 'tools') return spec.name;
-    return 'servers' in spec ? `mcp:${Object.keys(spec.servers).join(',')}` : describeSource(spec.path);
-  }
-  return withoutUrlKeys(spec);
+  if (typeof spec === 'string') return withoutUrlKeys(spec);
+  if (spec.kind === 'tools') return spec.name;
+  return 'servers' in spec ? `mcp:${Object.keys(spec.servers).join(',')}` : describeSource(spec.path);
 }
 
 export function isUrl(text: string): boolean {
