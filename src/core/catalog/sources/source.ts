@@ -170,12 +170,13 @@ function withoutNulls(entry: JsonSchema): JsonSchema {
 
 /**
  * Converts tools in the formats of model APIs: `{type: "function", function: {name, parameters}}`, `{name, parameters}` and
- * `{name, input_schema}`. The caller runs these functions, so they are `builtin`. Other entries stay unchanged.
+ * `{name, input_schema}`. The caller runs these functions, so they are `builtin`. Other entries stay unchanged. What
+ * stands beside a function counts before its own fields, since a reader may have set it.
  */
 export function fromOtherForms(written: JsonSchema): JsonSchema {
   const { type, function: inner, ...beside } = written;
   const isFunction = type === 'function' && isObject(inner);
-  const entry: JsonSchema = isFunction ? { toolType: 'builtin', ...beside, ...inner } : written;
+  const entry: JsonSchema = isFunction ? { toolType: 'builtin', ...inner, ...beside } : written;
   const isSchema = (value: unknown) =>
     isObject(value) && (typesOf(value).includes('object') || SCHEMA_KEYS.some((key) => key in value));
   // Elsewhere `parameters` may mean anything. Those of a function are its schema, so that a wrong one is refused.

@@ -359,8 +359,11 @@ describe('a skills folder', () => {
     expect((await readSkills()).tools).toMatchObject([{ name: 'a', description: 'd', instructions: 'body' }]);
   });
 
-  it('keeps the type and place that the folder says, whatever the front matter says', async () => {
-    await write('a/SKILL.md', '---\nname: a\ntoolType: builtin\norigin: elsewhere\ninstructions: short\n---\nbody');
+  it.each([
+    ['beside its name', 'toolType: builtin\norigin: elsewhere\ninstructions: short'],
+    ['of a function', 'type: function\nfunction: {toolType: builtin, origin: elsewhere, instructions: short}'],
+  ])('keeps the type and place that the folder says, whatever the front matter says %s', async (_, matter) => {
+    await write('a/SKILL.md', `---\nname: a\n${matter}\n---\nbody`);
     expect((await readSkills()).tools).toMatchObject([{ toolType: 'skill', origin: own, instructions: 'body' }]);
   });
 
