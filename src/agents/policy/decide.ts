@@ -254,15 +254,22 @@ function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
   return matchesCaller(match, caller) && (match.risk?.some((one) => own.reachableRisks.includes(one)) ?? true);
 }
 
-// Tools that a policy hides from a caller in any session: for plans and lists outside sessions.
+// Tools that a policy hides from a caller in any session: for plans and lists outside sessions, and for runs.
 
 /** @param tools those in the scope of the caller. @returns names, for the `deny` of a request */
-export function hiddenTools(policy: Policy, tools: readonly Tool[], { user, roles = [] }: Caller): string[] {
-  const facts = {
-    purpose: 'find' as const,
-    caller: { user, roles },
-    session: { turn: 1, isEnded: false },
-    now: new Date(),
+export function hiddenTools(policy: Policy, tools: readonly Tool[], caller: Caller): string[] {
+  return tools.filter((tool) => decideOutside(policy, tool, caller).decision === 'deny').map(({ name }) => name);
+}
+
+/** Finds the tools but for those that are denied: to the caller, they look like ones that do not exist. */
+export function findUndenied(policy: Policy, tools: ReadonlyMap<string, Tool>, caller: Caller) {
+  return (name: string): Tool | undefined => {
+    const tool = tools.get(name);
+    return tool && decideOutside(policy, tool, caller).code !== 'denied' ? tool : undefined;
   };
-  return tools.filter((tool) => decide(policy, { ...facts, tool }).decision === 'deny').map(({ name }) => name);
+}
+
+function decideOutside(policy: Policy, tool: Tool, { user, roles = [] }: Caller): Decision {
+  const session = { turn: 1, isEnded: false };
+  return decide(policy, { purpose: 'find', tool, caller: { user, roles }, session, now: new Date() });
 }

@@ -11,6 +11,7 @@ import { createIssues, listNames, refuse, showName } from '../../core/planning/i
 import { requestSchema } from '../../core/request.js';
 import type { SessionView } from '../contracts.js';
 import { type KeptPlans, keptPlanSchema, planNameSchema } from '../kept-plans.js';
+import { findUndenied } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
 import { type ApprovalOutput, requestApprovalInputSchema } from '../records.js';
@@ -120,15 +121,15 @@ export function createPlanRuns(parts: PlanRunParts) {
   const { runBytes: maxBytes, allRunBytes: maxAllBytes } = parts.quotas ?? {};
   const running = new Map<string, Running>();
 
-  function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
-    const tools = createScope(catalog())({ user }).byName;
-    const secretsOf = secretsAmong((name) => tools.get(name));
+  function optionsFor({ id, user, roles }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
+    const find = findUndenied(policy(), createScope(catalog())({ user }).byName, caller ?? { user, roles });
+    const secretsOf = secretsAmong(find);
     const isRepeatable = (name: string) => {
-      const tool = tools.get(name);
+      const tool = find(name);
       return tool !== undefined && sandbox.isRepeatable(tool, highestRisk(policy(), tool));
     };
-    const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, secretsOf, maxBytes, maxAllBytes, store, user, session, signal, onEvent, clock };
+    const run = createGatedRunner({ router, session: id, caller });
+    return { run, isRepeatable, secretsOf, maxBytes, maxAllBytes, store, user, session: id, signal, onEvent, clock };
   }
 
   return {

@@ -16,7 +16,7 @@ const TIDY = { goal: 'tidy up', steps: [step('s1', 'file_list'), step('s2', 'fil
 
 async function start(options: AgentServerOptions = {}) {
   const server = await startAgentServer(options);
-  const run = async (plan: object, who: { user?: string } = ANN) => {
+  const run = async (plan: object, who: Parameters<typeof server.ask>[2] = ANN) => {
     const { body: session } = await server.ask('POST /v1/sessions', {}, who);
     const names = ['file_list', 'file_read', 'file_delete', 'wait'];
     await server.ask(`POST /v1/sessions/${session.id}/enable`, { names }, who);
@@ -161,6 +161,40 @@ describe('runs of plans', () => {
       expect(body.steps.s1).toMatchObject({ status: 'done', isMasked: true, output: { echo: '<b>[masked]</b>' } });
       expect(JSON.stringify(body)).not.toContain('hunter-22');
     }
+  });
+
+  describe('with a step that policy may stop', () => {
+    const pin = { type: 'string', format: 'password' };
+    const inputSchema = { properties: { pin, count: { type: 'integer', default: 3 } } };
+    const login = createTool('file_read', inputSchema, undefined, { risk: 'medium' });
+    const rules = [
+      { name: 'not for interns', match: { tool: 'file_read', role: 'intern' }, decision: 'deny' as const },
+    ];
+    const startWith = (policy: object) => start({ policy, more: { catalog: () => createCatalog([login]) } });
+    const planOf = (tool: string) => ({ steps: [{ id: 's1', tool, arguments: { pin: 'hunter-22' } }] });
+
+    it('say of a tool that is denied no more than of one that is not there', async () => {
+      const { run, show, ask } = await startWith({ rules });
+      const intern = { ...ANN, roles: 'intern' };
+      const { body: session } = await ask('POST /v1/sessions', {}, intern);
+      const told = async (tool: string) => {
+        const { body } = await show((await run(planOf(tool), intern)).id, intern);
+        const asked = { session: session.id, plan: planOf(tool), dryRun: true };
+        const tried = await ask('POST /v1/plans/run', asked, intern);
+        const { updatedAt: _, ...s1 } = body.steps.s1;
+        return JSON.parse(JSON.stringify([body.plan, s1, tried.body.steps]).replaceAll(tool, 'it'));
+      };
+      expect(await told('file_read')).toEqual(await told('missing'));
+    });
+
+    it.each([
+      ['is denied to others', { rules }, undefined],
+      ['is too risky', { riskCeiling: 'low' }, 'too_risky'],
+    ])('keep no secret where the tool %s', async (_, policy, code) => {
+      const { run, show } = await startWith(policy);
+      const { body } = await show((await run(planOf('file_read'))).id, ANN);
+      expect([body.steps.s1.arguments.pin, body.steps.s1.failure?.code]).toEqual(['[masked]', code]);
+    });
   });
 
   it('say that a process which ran them is gone', async () => {
