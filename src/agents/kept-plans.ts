@@ -95,16 +95,14 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
       const hidden = new Set(policy ? hiddenTools(policy(), tools, { user, roles: [...roles] }) : []);
       await checkKept(plan, new Map([...byName].filter(([one]) => !hidden.has(one))));
       const before = await store.get(user, name);
-      const others = before ? [] : await store.summaries(user);
-      if (others.length >= MAX_PLANS)
-        throw unusable([`name: you keep ${others.length} plans, and more are not kept; remove one first`]);
       const updatedAt = clock().toISOString();
       const kept = { name, hash: canonicalHash(plan), plan, updatedAt };
       const summary = { ...summaryOf(plan), hash: kept.hash };
       const isCurrent = replaces === (before && parseKept(before).hash);
       const reason = `${name} ${kept.hash}`;
       const entry = { event: 'plan_kept', outcome: 'allowed', user, reason, at: updatedAt } as const;
-      if (!isCurrent || !(await store.replace({ owner: user, name, content: plan, summary, updatedAt }, before, entry)))
+      const document = { owner: user, name, content: plan, summary, updatedAt };
+      if (!isCurrent || !(await store.replace(document, before, entry, checkRoomFor(name))))
         throw conflict(name, before !== undefined);
       return kept;
     },
@@ -146,6 +144,13 @@ export function createKeptPlans({ catalog, store, policy, clock = () => new Date
     await nextTurn();
     return summary;
   }
+}
+
+function checkRoomFor(name: string) {
+  return (own: readonly { readonly name: string }[]) => {
+    if (own.length >= MAX_PLANS && !own.some((one) => one.name === name))
+      throw unusable([`name: you keep ${own.length} plans, and more are not kept; remove one first`]);
+  };
 }
 
 function parseKept({ name, content, updatedAt }: DocumentRecord): KeptPlan {

@@ -86,9 +86,6 @@ export function createKeptRules(parts: KeptRulesParts) {
       const { name } = rule;
       if (base().rules.some((one) => one.name === name))
         throw unusable(`name: the catalogue itself holds a rule "${name}"; choose another name, or change it there`);
-      const kept = await store.list(OWNER);
-      if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
-        throw unusable(`name: ${kept.length} rules are kept, and more are not; remove one first`);
       const updatedAt = clock().toISOString();
       const audited = {
         event: 'rule_put',
@@ -97,7 +94,10 @@ export function createKeptRules(parts: KeptRulesParts) {
         reason: JSON.stringify(rule),
         at: updatedAt,
       } as const;
-      await store.put({ owner: OWNER, name, content: rule, updatedAt }, audited);
+      await store.put({ owner: OWNER, name, content: rule, updatedAt }, audited, (kept) => {
+        if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
+          throw unusable(`name: ${kept.length} rules are kept, and more are not; remove one first`);
+      });
       await merged.refresh();
       return merged.current().listed(rule, updatedAt);
     },

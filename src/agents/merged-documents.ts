@@ -39,9 +39,6 @@ export function createMergedDocuments<Merged extends WithIssues>(parts: MergedDo
     /** State of the last `refresh`; the same object while documents and catalogue are unchanged. */
     current,
 
-    /** Those of the last `refresh`. */
-    documents: () => documents,
-
     /** @throws WinnowError `store_failed` */
     async refresh(): Promise<void> {
       readings.begun += 1;

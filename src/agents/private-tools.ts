@@ -85,19 +85,19 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
       if (ofCatalog(user).some((one) => one.name === tool.name)) {
         throw unusable(`name: the catalogue itself holds a tool "${tool.name}" of yours; choose another name`);
       }
-      await merged.refresh();
-      const own = merged.documents().filter(({ owner }) => owner === user);
-      if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
-        throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
-      }
-      const others = own.filter((one) => one.name !== name);
-      const bytes = others.reduce((sum, one) => sum + bytesOf(one), Buffer.byteLength(JSON.stringify(entry)));
-      if (bytes > maxBytes)
-        throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
+      const size = Buffer.byteLength(JSON.stringify(entry));
       const at = clock().toISOString();
       await store.put(
         { owner: user, name, content: entry, updatedAt: at },
         { event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name, at },
+        (own) => {
+          const others = own.filter((one) => one.name !== name);
+          if (others.length === own.length && own.length >= MAX_PRIVATE_TOOLS)
+            throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
+          const bytes = others.reduce((sum, one) => sum + one.bytes, size);
+          if (bytes > maxBytes)
+            throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
+        },
       );
       await merged.refresh();
       return { tool, notes };
@@ -118,8 +118,6 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
     },
   };
 }
-
-const bytesOf = oncePer(({ content }: DocumentRecord) => Buffer.byteLength(JSON.stringify(content)));
 
 /** Unchanged tools stay the same objects. Without any change so does the catalogue, and the index stays valid. */
 function mergeWithLast() {

@@ -228,10 +228,12 @@ describe('a kept plan', () => {
     expect((await keep(plan)).plan.steps[0]?.arguments).toEqual({ to: 'a', key: '${input.pin}' });
   });
 
-  it('has a place for 200 plans of a user, and for no plan of a megabyte', async () => {
+  it('has a place for 200 plans of a user, also where many come at once, and for no plan of a megabyte', async () => {
     const { keep } = await open();
     await expect(keep({ ...PLAN, goal: 'x'.repeat(2 ** 20) })).rejects.toThrow('262144 are kept at most');
-    for (let number = 0; number < 200; number++) await keep(PLAN, { name: `plan-${number}` });
+    for (let number = 3; number < 200; number++) await keep(PLAN, { name: `plan-${number}` });
+    const atOnce = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((name) => keep(PLAN, { name })));
+    expect(atOnce.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     await expect(keep(PLAN, { name: 'one-more' })).rejects.toThrow('you keep 200 plans');
     await keep(PLAN, { name: 'one-more', user: 'bob' });
   });

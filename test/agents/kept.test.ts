@@ -152,9 +152,11 @@ describe('rules that are kept', () => {
       });
     });
 
-    it('is one of a bounded number', async () => {
+    it('is one of a bounded number, also where many are put at once', async () => {
       const { kept, store } = await together();
-      for (let place = 0; place < MAX_KEPT_RULES; place++) await keepBy(store, `r${place}`, COFFEE);
+      for (let place = 0; place < MAX_KEPT_RULES - 1; place++) await keepBy(store, `r${place}`, COFFEE);
+      const put = await Promise.allSettled(['a', 'b', 'c'].map((name) => kept.put({ ...LAWN, name })));
+      expect(put.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
       await expect(kept.put(LAWN)).rejects.toThrow(`name: ${MAX_KEPT_RULES} rules are kept`);
       await kept.put({ ...LAWN, name: 'r0' });
       expect(kept.inForce()).toHaveLength(MAX_KEPT_RULES + 1);

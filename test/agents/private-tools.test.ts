@@ -224,13 +224,24 @@ describe('private tools', () => {
     expect(issues).toMatchObject([{ name: 'my__proxy', message: expect.stringContaining(field) }]);
   });
 
-  it('are bounded in number for each user', async () => {
+  it('are bounded in number for each user, also where many are added at once', async () => {
     const { tools, store } = await together();
-    for (let place = 0; place < MAX_PRIVATE_TOOLS; place++)
+    for (let place = 3; place < MAX_PRIVATE_TOOLS; place++)
       await store.put({ owner: 'ann', name: `t${place}`, content: skill(`t${place}`), updatedAt: '' });
+    const added = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((name) => tools.add('ann', skill(name))));
+    expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     await expect(tools.add('ann', skill('more'))).rejects.toThrow('remove one first');
-    await tools.add('ann', skill('t0', 'Changed.'));
+    await tools.add('ann', skill('t3', 'Changed.'));
     await tools.add('bob', skill('more'));
     expect(tools.list('ann')).toHaveLength(MAX_PRIVATE_TOOLS);
+  });
+
+  it('have their limit of bytes also where many are added at once', async () => {
+    const { store } = await together();
+    const tools = createPrivateTools({ base: () => createCatalog([]), store, maxBytes: 500 });
+    const add = (name: string) => tools.add('ann', skill(name, 'x'.repeat(150)));
+    const added = await Promise.allSettled(['a', 'b', 'c', 'd'].map(add));
+    expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(await store.list()).toHaveLength(2);
   });
 });

@@ -731,6 +731,22 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await other.close();
       });
 
+      it('documents of a kind, as who writes one decides on all that are there, also when many come at once', async () => {
+        const other = await open();
+        const put = (name: string, owner = 'keeper') => {
+          const document = { owner, name, content: 'é', updatedAt: at(0) };
+          return other.rules.put(document, undefined, (own) => {
+            if (own.length >= 2 && !own.some((one) => one.name === name)) throw new Error(JSON.stringify(own));
+          });
+        };
+        const outcomes = await Promise.allSettled(['d1', 'd2', 'd3', 'd4'].map((name) => put(name)));
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+        expect(await other.rules.list('keeper')).toHaveLength(2);
+        await expect(put('d5')).rejects.toThrow('"bytes":4}');
+        await put('d5', 'other');
+        await other.close();
+      });
+
       it('pending approvals; one that is there is found all the same', async () => {
         const request = (id: string, more: Partial<ApprovalRecord> = {}) =>
           store.approvals.request(approval(id, { session: 'q', user: 'asker', tool: id, ...more }), 2);

@@ -16,8 +16,14 @@ import {
 
 export type Documents = ReturnType<typeof createSqlDocuments>;
 
-/** Each change can bring its audit entry, which is written in the same transaction, and only where something changed. */
-export function createSqlDocuments(database: Kysely<Tables>, collection: string) {
+/** Gets what an owner has, with the bytes of each content as JSON. What it throws undoes the change. */
+type CheckRoom = (own: readonly { readonly name: string; readonly bytes: number }[]) => void;
+
+/**
+ * Each change can bring its audit entry, which is written in the same transaction, and only where something changed. A
+ * change with a check of its owner's room waits for others of this owner that have one.
+ */
+export function createSqlDocuments(database: Kysely<Tables>, collection: string, waitForUser: WaitForUser) {
   const select = (owner?: string, name?: string) =>
     database
       .selectFrom('documents')
@@ -31,6 +37,12 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       if (isChanged && entry) await insertAudit(transaction, [entry]);
       return isChanged;
     });
+  const checkOwn = async (on: Transaction<Tables>, owner: string, checkRoom: CheckRoom | undefined) => {
+    if (!checkRoom) return;
+    await waitForUser(on, owner);
+    const own = on.selectFrom('documents').where(matching({ equal: { collection, owner } }));
+    checkRoom(await own.select(['name', sql<number>`octet_length("content")`.as('bytes')]).execute());
+  };
   /** The places of documents, sorted, without a look at the contents. */
   const placesOf = (owner?: string) =>
     database
@@ -47,36 +59,44 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
       .orderBy('owner')
       .orderBy('name');
   return {
-    async put(document: DocumentRecord, entry?: AuditRecord): Promise<void> {
+    async put(document: DocumentRecord, entry?: AuditRecord, checkRoom?: CheckRoom): Promise<void> {
       const { owner, name, ...changed } = toStored(document);
-      await change(entry, (on) =>
-        on
+      await change(entry, async (on) => {
+        await checkOwn(on, owner, checkRoom);
+        return on
           .insertInto('documents')
           .values({ collection, owner, name, ...changed })
           .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doUpdateSet(changed))
           .returning('name')
-          .execute(),
-      );
+          .execute();
+      });
     },
 
     /** Compare and set: false where the stored one is not `before`. `before` undefined: none may exist. */
-    replace(document: DocumentRecord, before: DocumentRecord | undefined, entry?: AuditRecord): Promise<boolean> {
+    replace(
+      document: DocumentRecord,
+      before: DocumentRecord | undefined,
+      entry?: AuditRecord,
+      checkRoom?: CheckRoom,
+    ): Promise<boolean> {
       const { owner, name, ...changed } = toStored(document);
       const { content, updatedAt } = toRow(before ?? document);
-      return change(entry, (on) =>
-        (before
-          ? on
-              .updateTable('documents')
-              .set(changed)
-              .where(matching({ equal: { collection, owner, name, content, updatedAt } }))
-              .returning('name')
-          : on
-              .insertInto('documents')
-              .values({ collection, owner, name, ...changed })
-              .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
-              .returning('name')
-        ).execute(),
-      );
+      return change(entry, async (on) => {
+        await checkOwn(on, owner, checkRoom);
+        return (
+          before
+            ? on
+                .updateTable('documents')
+                .set(changed)
+                .where(matching({ equal: { collection, owner, name, content, updatedAt } }))
+                .returning('name')
+            : on
+                .insertInto('documents')
+                .values({ collection, owner, name, ...changed })
+                .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
+                .returning('name')
+        ).execute();
+      });
     },
 
     async get(owner: string, name: string): Promise<DocumentRecord | undefined> {

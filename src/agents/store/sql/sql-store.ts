@@ -25,25 +25,26 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     await database.destroy();
     throw error;
   }
-  const probes = createSqlDocuments(database, 'probes');
   const waitForUser = WAIT_FOR_USER[dialect ?? 'sqlite'];
+  const documents = (collection: string) => createSqlDocuments(database, collection, waitForUser);
+  const probes = documents('probes');
   let closing: Promise<void> | undefined;
   return {
     sessions: createSqlSessions(database, waitForUser),
     approvals: createSqlApprovals(database, waitForUser),
     journal: createSqlJournal(database),
-    privateTools: createSqlDocuments(database, 'private_tools'),
-    rules: createSqlDocuments(database, 'rules'),
-    snapshots: createSqlDocuments(database, 'snapshots'),
+    privateTools: documents('private_tools'),
+    rules: documents('rules'),
+    snapshots: documents('snapshots'),
     /** Accepted definitions of tools, by origin and name. */
-    definitions: createSqlDocuments(database, 'definitions'),
+    definitions: documents('definitions'),
     /** Users' kept plans, by name. */
-    plans: createSqlDocuments(database, 'plans'),
+    plans: documents('plans'),
     /** Sealed tokens of users for MCP servers, by server, and authorizations that have begun. */
-    connections: createSqlDocuments(database, 'connections'),
-    begunConnections: createSqlDocuments(database, 'begun_connections'),
+    connections: documents('connections'),
+    begunConnections: documents('begun_connections'),
     /** Secret keys that the servers generate; never shown. */
-    keys: createSqlDocuments(database, 'keys'),
+    keys: documents('keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database, waitForUser),
     answers: createSqlAnswers(database, waitForUser),
