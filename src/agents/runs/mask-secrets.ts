@@ -10,7 +10,7 @@ import { WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { findReferences, type Reference, type Root, referencesIn } from '../../core/planning/references.js';
 import { createKeyMask, LARGE, MASK } from '../../core/secret-forms.js';
-import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
+import { type ParsedPlan, type ParsedStep, type StepState, stepOf } from './plan-run.js';
 import { rootsOf } from './step-order.js';
 
 /** The secrets among a tool's arguments and results. */
@@ -103,12 +103,26 @@ export function createMasking(secretsOf: SecretsOf) {
     return typeof value === 'number' && secrets.has(`${value}`) && hideText(`${value}`) === MASK ? MASK : value;
   }
 
-  /** The steps as marked, and the names of the inputs that they use as secrets: these are secret, too. */
-  function learn({ steps, inputs = {} }: ParsedPlan) {
+  /** The steps as marked, and what they use as secrets: these inputs and places of results are secret, too. */
+  const learn = oncePer(({ steps, inputs = {} }: ParsedPlan) => {
     const marked = steps.map((step) => mark(step.arguments, step.tool, 'input'));
-    const names = new Set(steps.flatMap((step, at) => secretInputsOf(step, marked[at])));
+    const used = usedAsSecrets(steps, marked);
+    const names = new Set(used.parts.get('input')?.parts.keys());
     for (const [name, { value }] of Object.entries(inputs)) if (names.has(name)) collect(value, MASK);
-    return { marked, names };
+    return { marked, used, names };
+  });
+
+  /** For a loop the output is the list of its items' outputs. */
+  function markOutput({ id, output }: StepState, step: ParsedStep, plan: ParsedPlan): unknown {
+    const isItem = id !== step.id;
+    const marked =
+      step.each !== undefined && !isItem && Array.isArray(output)
+        ? output.map((item) => mark(item, step.tool, 'output'))
+        : mark(output, step.tool, 'output');
+    const places = placesIn([learn(plan).used], step.id);
+    const masked = maskPlaces(marked, isItem ? placesIn(places, id.slice(step.id.length + 1, -1)) : places);
+    if (masked !== marked) collect(output, masked);
+    return masked;
   }
 
   function hideInput(input: Input, isSecret: boolean): Input {
@@ -161,16 +175,15 @@ export function createMasking(secretsOf: SecretsOf) {
         steps: plan.steps.map((step, at) => hideStep(step, marked[at], rootsOf(plan, step))),
       };
     },
-    /** @param isLoop the output is the list of its items' outputs. Default: false */
-    state(state: StepState, tool: string, isLoop = false): StepState {
+    /** @param plan that the step belongs to */
+    state(state: StepState, plan: ParsedPlan): StepState {
       const { arguments: given, output, failure, notes } = state;
       const open = { arguments: given, output, failure, notes };
+      const step = plan.steps.find(({ id }) => id === stepOf(state.id));
+      const tool = step?.tool ?? '';
       const marked = {
         arguments: mark(given, tool, 'input'),
-        output:
-          isLoop && Array.isArray(output)
-            ? output.map((item) => mark(item, tool, 'output'))
-            : mark(output, tool, 'output'),
+        output: step ? markOutput(state, step, plan) : output,
         failure: mark(failure, tool),
         notes: mark(notes, tool),
       };
@@ -215,11 +228,47 @@ function isReference(text: string, roots: readonly Root[]): boolean {
   return text.startsWith('${') && findReferences(text, roots)[0]?.whole === true;
 }
 
-/** Names of inputs that are used in masked arguments; `item` stands for the list of the loop. */
-function secretInputsOf({ arguments: given, each }: ParsedStep, masked: unknown): string[] {
-  const found = maskedReferences(given, masked);
-  const ofLoop = found.some(({ step }) => step === 'item') ? referencesIn(each, ['input']) : [];
-  return [...found, ...ofLoop].filter(({ step }) => step === 'input').map(({ path: [name] }) => String(name));
+/** Where references lead, as a tree of names; `undefined` stands for each item of a list. */
+interface Place {
+  isSecret: boolean;
+  readonly parts: Map<string | undefined, Place>;
+}
+
+/** What masked arguments refer to: a step or `input`, and below it the path. For `item` it is the list of the loop. */
+function usedAsSecrets(steps: readonly ParsedStep[], masked: readonly unknown[]): Place {
+  const root: Place = { isSecret: false, parts: new Map() };
+  for (const [at, { arguments: given, each }] of steps.entries()) {
+    const found = maskedReferences(given, masked[at]);
+    const [list] = found.some(({ step }) => step === 'item') ? referencesIn(each, ['input']) : [];
+    const item = list && placeAt(root, [list.step, ...list.path, undefined]);
+    for (const { step, path } of found) {
+      const from = step === 'item' ? item : placeAt(root, [step]);
+      if (from) placeAt(from, path).isSecret = true;
+    }
+  }
+  return root;
+}
+
+function placeAt(from: Place, path: readonly (string | number | undefined)[]): Place {
+  return path.reduce<Place>((place, part) => {
+    const name = part === undefined ? part : String(part);
+    const next = place.parts.get(name) ?? { isSecret: false, parts: new Map() };
+    place.parts.set(name, next);
+    return next;
+  }, from);
+}
+
+function placesIn(places: readonly Place[], name: string): Place[] {
+  return places.flatMap(({ parts }) => [parts.get(name) ?? [], parts.get(undefined) ?? []].flat());
+}
+
+function maskPlaces(value: unknown, places: readonly Place[]): unknown {
+  if (value === undefined || places.length === 0) return value;
+  if (places.some(({ isSecret }) => isSecret)) return MASK;
+  if (Array.isArray(value)) return value.map((item, at) => maskPlaces(item, placesIn(places, `${at}`)));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value);
+  return Object.fromEntries(fields.map(([name, part]) => [name, maskPlaces(part, placesIn(places, name))]));
 }
 
 function maskedReferences(given: unknown, masked: unknown): Reference[] {

@@ -20,7 +20,6 @@ import {
   planRunSchema,
   type RunState,
   type StepState,
-  stepOf,
   stepStateSchema,
   summaryOf,
 } from './plan-run.js';
@@ -145,16 +144,12 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
   let states = new Map([...plan.steps.map(({ id }) => [id, pending(id)] as const), ...Object.entries(run.steps)]);
   const masking = start.masking ?? createMasking(secretsOf);
   if (!start.masking) masking.learn(plan);
-  const hideState = (state: StepState, of: ParsedPlan) => {
-    const { id, tool = '', each } = of.steps.find((step) => step.id === stepOf(state.id)) ?? {};
-    return masking.state(state, tool, each !== undefined && id === state.id);
-  };
   /** Contents of the columns of the plan. */
   const toStored = ({ plan: next, generation, earlier: before, approval }: Generation) => {
     const plan = masking.plan(next);
     const earlier = before && {
       plan: masking.plan(before.plan),
-      steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, hideState(one, before.plan)])),
+      steps: Object.fromEntries(Object.entries(before.steps).map(([id, one]) => [id, masking.state(one, before.plan)])),
     };
     const stored = { plan, generation, earlier, notes: masking.value(notes, ''), approval };
     return { plan: stored, summary: summaryOf(plan) };
@@ -207,7 +202,7 @@ function buildRecord(start: Start, lease: Lease, options: RecordOptions) {
       if (store) await ownTurn();
       const step = loopsOf(plan).has(given.id) ? given : withinRoom(given, roomOf(given.id), maxBytes);
       const at = now();
-      const kept = { id: step.id, state: { ...hideState(step, plan), generation, updatedAt: at }, at };
+      const kept = { id: step.id, state: { ...masking.state(step, plan), generation, updatedAt: at }, at };
       await lease.write((runs, own) => runs.setStep(own, kept));
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });

@@ -211,6 +211,71 @@ describe('secrets in a run', () => {
     expect(script.calls.at(-1)?.arguments).toEqual({ text: 'ticket-of-ann' });
   });
 
+  it('that a step takes from an earlier result are kept nowhere either, also where that result has no mark, and are asked for again', async () => {
+    const session = { session: 'token-of-ann', user: 'ann' };
+    const steps: StepSpec[] = [
+      ['s1', 'read'],
+      ['s2', 'act', { pin: '${s1.session}', text: 'for ${s1.user}' }],
+    ];
+    const answers = { read: [done({ ...session, said: 'use token-of-ann' })], act: [waiting, done('acted')] };
+    const { paused, script, store, stored, kept, resume } = await begin(planOf(...steps), answers);
+    expect(script.calls[1]?.arguments).toEqual({ pin: 'token-of-ann', text: 'for ann' });
+    expect(paused.steps.s1?.output).toMatchObject(session);
+    expect(kept).not.toContain('token-of-ann');
+    const output = { session: '[masked]', user: 'ann', said: 'use [masked]' };
+    expect((await store.get('r'))?.steps.s1).toMatchObject({ output, isMasked: true });
+    const asked = await resume();
+    expect(asked.steps.s2?.failure?.issues).toEqual([
+      's2.arguments.pin: "${s1.session}" is secret and was not kept; resume with a value for this argument',
+    ]);
+    expect((await resume({ s2: { pin: 'token-of-ann' } })).state).toBe('done');
+    expect(script.calls.at(-1)?.arguments).toEqual({ pin: 'token-of-ann', text: 'for ann' });
+    expect(script.made()).toEqual(['s1', 's2', 's2']);
+    expect(await stored()).not.toContain('token-of-ann');
+  });
+
+  it.each<[string, unknown, string, string | undefined, unknown]>([
+    ['a whole result', 'token-of-ann', '${s1}', undefined, '[masked]'],
+    ['a part of a text', { a: ['x', 'token-of-ann'] }, 'Bearer ${s1.a[1]}', undefined, { a: ['x', '[masked]'] }],
+    ['a whole object', { a: { b: 'token-of-ann', c: 1 } }, '${s1.a}', undefined, { a: '[masked]' }],
+    [
+      'each item of a list',
+      { a: [{ b: 'token-of-ann', c: 1 }] },
+      '${item.b}',
+      '${s1.a}',
+      { a: [{ b: '[masked]', c: 1 }] },
+    ],
+  ])('that a step takes from an earlier result are kept nowhere as %s', async (_, output, pin, each, hidden) => {
+    const steps = [
+      { id: 's1', tool: 'read', arguments: {} },
+      { id: 's2', tool: 'act', arguments: { pin }, ...(each === undefined ? {} : { each }) },
+    ];
+    const { script, store, kept } = await begin({ steps }, { read: [done(output)], act: [done('acted')] });
+    expect(JSON.stringify(script.calls[1]?.arguments)).toContain('token-of-ann');
+    expect((await store.get('r'))?.steps.s1).toMatchObject({ output: hidden });
+    expect(kept).not.toContain('token-of-ann');
+  });
+
+  it('that a step takes from the results of a loop are kept neither there nor with its items', async () => {
+    const steps = [
+      { id: 's1', tool: 'read', arguments: {}, each: '${input.of}' },
+      { id: 's2', tool: 'act', arguments: { pin: '${s1[1].a}' } },
+      { id: 's3', tool: 'act', arguments: { pin: '${item.b}' }, each: '${s1}' },
+    ];
+    const read = [1, 2].map((at) => done({ a: `first-${at}`, b: `other-${at}` }));
+    const inputs = { of: { value: [1, 2] } };
+    const { store, kept } = await begin({ steps, inputs }, { read, act: [done('acted')] });
+    const items = [
+      { a: 'first-1', b: '[masked]' },
+      { a: '[masked]', b: '[masked]' },
+    ];
+    const states = (await store.get('r'))?.steps;
+    expect([states?.['s1[0]'], states?.['s1[1]'], states?.s1]).toMatchObject(
+      [...items, items].map((output) => ({ output })),
+    );
+    expect(kept).not.toMatch(/first-2|other-\d/u);
+  });
+
   it('make a call of the plan before one of unknown outcome, since nobody can tell whether it was the same', async () => {
     const { planRuns: store } = await openStore();
     const wrong: CallResult = { ok: false, code: 'tool_failed', reason: 'no', next: 'x' };
