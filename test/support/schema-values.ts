@@ -1,6 +1,6 @@
 /** Random values of a schema, for schemas that are fitted: what a model may write when its answer is decoded under one. */
 import fc from 'fast-check';
-import { resolveReference } from '../../src/core/catalog/schema/paths.js';
+import { resolveReference } from '../../src/core/catalog/schema/references.js';
 import type { JsonSchema } from '../../src/core/catalog/tool.js';
 
 /** Stands where a reference may stand; the test puts a right one there. */

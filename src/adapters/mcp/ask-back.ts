@@ -16,7 +16,7 @@ import type { CallInput } from '../../agents/contracts.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
 import { fail } from '../../agents/sandbox/failure.js';
 import { isObject, listOf } from '../../core/catalog/schema/json.js';
-import { dereference } from '../../core/catalog/schema/paths.js';
+import { dereference } from '../../core/catalog/schema/references.js';
 import { secretArgumentNames } from '../../core/catalog/schema/secrets.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
 import { oneLine, spellHidden } from '../../core/visible-text.js';

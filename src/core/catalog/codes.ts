@@ -2,7 +2,7 @@
 import { oncePer } from '../kept.js';
 import { MOST_READ } from '../request.js';
 import { isNumber, objectOf } from './schema/json.js';
-import { dereference } from './schema/paths.js';
+import { dereference } from './schema/references.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 /** With the marks of a path, an address or a version. */

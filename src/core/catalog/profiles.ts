@@ -2,7 +2,8 @@
 import { codesShown } from './codes.js';
 import { type Argument, stemsOf } from './identifiers.js';
 import { isNumber, isObject, listOf, objectOf } from './schema/json.js';
-import { dereference, type Field, fieldsOf } from './schema/paths.js';
+import { type Field, fieldsOf } from './schema/paths.js';
+import { dereference } from './schema/references.js';
 import { firstSentence } from './summary.js';
 import type { JsonSchema, Tool } from './tool.js';
 

@@ -10,7 +10,7 @@ import { MASK } from '../secret-forms.js';
 import { demandNodes } from './schema/bounds.js';
 import { isObject, listOf, mapChildren, objectOf, typesOf, weightOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
-import { pointerParts } from './schema/paths.js';
+import { pointerParts } from './schema/references.js';
 import { createSafePattern, createStepBudget, type StepBudget } from './schema/safe-pattern.js';
 import { mapSecrets } from './schema/secrets.js';
 import type { JsonSchema, Tool } from './tool.js';

@@ -5,7 +5,7 @@
 import type { ErrorObject } from 'ajv';
 import { MASK } from '../secret-forms.js';
 import { isContainer, isObject, joinPath, jsonTypeOf, showJson } from './schema/json.js';
-import { pointerParts } from './schema/paths.js';
+import { pointerParts } from './schema/references.js';
 
 const MAX_ISSUES = 20;
 const MAX_ERRORS = 200;

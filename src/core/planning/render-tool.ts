@@ -1,7 +1,7 @@
 /** Renders a tool for the planning prompt: all that a plan needs, in the order of use. */
 import { isObject, listOf } from '../catalog/schema/json.js';
 import { fittedSchemas } from '../catalog/schema/normalise.js';
-import { resolveReference } from '../catalog/schema/paths.js';
+import { resolveReference } from '../catalog/schema/references.js';
 import { shownTool } from '../catalog/shown.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';

@@ -38,6 +38,24 @@ describe('an argument that the schema marks secret', () => {
       { pin: '1' },
       {},
     ],
+    ...['https://e.test/of/common#/$defs/pin', 'common#/$defs/pin', '/of/common#pin', 'https://e.test/of/pin'].map(
+      ($ref): [string, object, unknown, unknown] => [
+        `behind an id of its place: ${$ref}`,
+        {
+          $id: 'https://e.test/of/root',
+          properties: { pin: { $ref } },
+          $defs: { common: { $id: 'common', $defs: { pin: { ...SECRET, $id: 'pin', $anchor: 'pin' } } } },
+        },
+        { pin: '1' },
+        {},
+      ],
+    ),
+    [
+      'behind an id without a place',
+      { properties: { pin: { $ref: 'c#/$defs/pin' } }, $defs: { c: { $id: './c', $defs: { pin: SECRET } } } },
+      { pin: '1' },
+      {},
+    ],
     [
       'behind a dynamic reference',
       { properties: { pin: { $dynamicRef: '#p' } }, $defs: { x: { ...SECRET, $dynamicAnchor: 'p' } } },
@@ -49,8 +67,8 @@ describe('an argument that the schema marks secret', () => {
     ['that is an object', { properties: { pin: { type: 'object', writeOnly: true } } }, { pin: { a: 1 } }, {}],
   ])('is told by length and digest: %s', (_, schema, value, rest) => {
     const { pin, ...others } = Object(hide(schema, value));
-    const { $defs, ...outer } = Object(schema);
-    expect(secretArgumentNames({ properties: { outer }, $defs })).toHaveLength(1);
+    const { $id, $defs, ...outer } = Object(schema);
+    expect(secretArgumentNames({ $id, properties: { outer }, $defs })).toHaveLength(1);
     expect(pin).toMatch(/^\[secret: \d+ characters, [0-9a-f]{16}\]$/u);
     expect(others).toEqual(rest);
   });

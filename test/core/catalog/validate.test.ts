@@ -235,6 +235,18 @@ describe('validatorFor', () => {
     expect(validatorFor(tool)).toBe(validatorFor(tool));
   });
 
+  it.each(['https://e.test/common#/$defs/pin', 'common#/$defs/pin', 'common#pin'])(
+    'follows %s into a bundled document',
+    ($ref) => {
+      const common = { $id: 'https://e.test/common', $defs: { pin: { type: 'string', minLength: 3, $anchor: 'pin' } } };
+      const check = validatorFor(
+        toolOf({ $id: 'https://e.test/root', ...object({ pin: { $ref } }), $defs: { common } }),
+      );
+      expect(check({ pin: '1234' })).toEqual({ ok: true });
+      expect(check({ pin: '1' }).ok).toBe(false);
+    },
+  );
+
   it('keeps documents of the same name apart', () => {
     const named = (type: string) =>
       toolOf({ $id: 'https://x.test/same', ...object({ a: { type, $id: 'https://x.test/a' } }) });

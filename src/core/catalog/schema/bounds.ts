@@ -4,7 +4,8 @@
  */
 import { type JsonSchema, MAX_SCHEMA_BYTES } from '../tool.js';
 import { childrenOf, isObject, objectOf } from './json.js';
-import { partsOf, resolveReference } from './paths.js';
+import { partsOf } from './paths.js';
+import { addressOf, resolveReference } from './references.js';
 import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
 
 /**
@@ -43,12 +44,20 @@ export function findSizeProblem(schema: JsonSchema): string | undefined {
   return `has more than ${MOST.nodes} nodes and checks with its references written out: say less, or refer to fewer definitions`;
 }
 
-/** A pointer inside a schema with its own `$id`, which leads elsewhere there than from the root, where readers begin. */
-function findAmbiguousReference(node: JsonSchema, root: JsonSchema, base = root): string | undefined {
-  const inner = typeof node.$id === 'string' && !node.$id.startsWith('#') ? node : base;
-  const { $ref } = node;
-  if (inner !== root && typeof $ref === 'string' && $ref.startsWith('#')) {
-    const target = resolveReference(inner, $ref);
+/** A reference inside a schema with its own `$id`, which leads elsewhere there than from the root, where readers begin. */
+function findAmbiguousReference(
+  node: JsonSchema,
+  root: JsonSchema,
+  base: { readonly node: JsonSchema; readonly address?: string } = { node: root },
+): string | undefined {
+  const { $id, $ref } = node;
+  const isBase = typeof $id === 'string' && !$id.startsWith('#');
+  const inner = isBase ? { node, address: addressOf($id, base.address) } : base;
+  if (inner.node !== root && typeof $ref === 'string') {
+    const isWithin = $ref.startsWith('#');
+    const target = isWithin
+      ? resolveReference(inner.node, $ref)
+      : resolveReference(root, addressOf($ref, inner.address));
     if (target !== undefined && target !== resolveReference(root, $ref)) return $ref;
   }
   for (const { value } of childrenOf(node)) {

@@ -22,7 +22,8 @@ import {
   typesOf,
   withoutUndefined,
 } from './json.js';
-import { dereference, fits, nameOfReference, type Subschema, subschemaAt } from './paths.js';
+import { fits, type Subschema, subschemaAt } from './paths.js';
+import { dereference, nameOfReference } from './references.js';
 import { isPattern } from './safe-pattern.js';
 
 interface NormalisedSchema {

@@ -1,6 +1,5 @@
-/** Looks into schemas: targets of `$ref`, the schema at a path, which values fit, and defaults. */
+/** Looks into schemas: the schema at a path, which values fit, and defaults. */
 import { oncePer } from '../../kept.js';
-import { visibleText } from '../../visible-text.js';
 import type { JsonSchema } from '../tool.js';
 import {
   childrenOf,
@@ -14,61 +13,12 @@ import {
   withoutRepeats,
   withoutUndefined,
 } from './json.js';
+import { resolveReference } from './references.js';
 
 /** Stops at circular references, and at nesting deeper than people write. */
 const MAX_DEPTH = 16;
 /** Behind longer paths a schema says nothing. */
 const MAX_STEPS = 64;
-
-/** The target of `#`, `#/a/b`, an anchor or an `$id`; `undefined` if it is not in the document. Fetches nothing. */
-export function resolveReference(root: unknown, reference: string): unknown {
-  if (!/^#(?:\/|$)/u.test(reference)) return isObject(root) ? namedNodes(root).get(reference) : undefined;
-  return pointerParts(decoded(reference)).reduce(
-    (node, key) => (Object.hasOwn(Object(node), key) ? Reflect.get(Object(node), key) : undefined),
-    root,
-  );
-}
-
-/** Nodes by their own anchors and ids; of two with one name the outer one. */
-const namedNodes = oncePer((root: JsonSchema): ReadonlyMap<string, JsonSchema> => {
-  const named = new Map<string, JsonSchema>();
-  const visit = (node: unknown): void => {
-    if (!isObject(node)) return;
-    for (const word of ['$anchor', '$dynamicAnchor', '$id']) {
-      const name = word === '$id' ? `${node.$id}` : `#${node[word]}`;
-      if (word in node && !named.has(name)) named.set(name, node);
-    }
-    for (const { value } of childrenOf(node)) visit(value);
-  };
-  visit(root);
-  return named;
-});
-
-/** The node, or its `$ref`'s target merged with the keywords beside it. Undefined for no target, or a circle. */
-export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema | undefined {
-  if (!isObject(node) || typeof node.$ref !== 'string') return isObject(node) ? node : undefined;
-  const { $ref, ...beside } = node;
-  const target = depth < MAX_DEPTH ? dereference(root, resolveReference(root, $ref), depth + 1) : undefined;
-  return target && { ...target, ...beside };
-}
-
-export function nameOfReference(reference: string): string {
-  const name = pointerParts(decoded(reference)).at(-1) ?? '';
-  return visibleText(name).replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root';
-}
-
-export function pointerParts(pointer: string): string[] {
-  const parts = pointer.split('/').slice(1);
-  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decoded(reference: string): string {
-  try {
-    return decodeURIComponent(reference);
-  } catch {
-    return reference;
-  }
-}
 
 /** An empty schema allows any value. Undefined: no such field, since the node is closed or declares other fields. */
 export type Subschema = JsonSchema | undefined;
@@ -85,8 +35,8 @@ export function subschemaAt(schema: JsonSchema, path: readonly (string | number)
     current = combine(stepInto(current, step, { root: schema, depth: 0 }));
   }
   if (current === undefined || current === schema || !holdsReference(current)) return current;
-  const { $defs, definitions } = schema;
-  return withoutUndefined({ $defs, definitions, ...current });
+  const { $id, $defs, definitions } = schema;
+  return withoutUndefined({ $id, $defs, definitions, ...current });
 }
 
 const holdsReference = oncePer((schema: JsonSchema) => JSON.stringify(schema).includes('"$ref"'));

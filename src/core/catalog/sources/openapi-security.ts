@@ -1,6 +1,6 @@
 /** How callers of an OpenAPI operation authenticate. */
 import { isObject, objectOf } from '../schema/json.js';
-import { dereference } from '../schema/paths.js';
+import { dereference } from '../schema/references.js';
 import type { JsonSchema } from '../tool.js';
 
 interface Secured {

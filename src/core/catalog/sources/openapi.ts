@@ -9,7 +9,7 @@ import { createUniqueNames } from '../../unique-names.js';
 import { MOST } from '../schema/bounds.js';
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
-import { dereference } from '../schema/paths.js';
+import { dereference } from '../schema/references.js';
 import { type EntryIssue, type JsonSchema, type Risk, warning } from '../tool.js';
 import { readSecurity } from './openapi-security.js';
 import {

@@ -4,7 +4,7 @@
  * Patterns, lengths, ranges and large counts are not part of the grammar; validation of the answer checks them.
  */
 import { isObject, isOfType, mergeSchemas, typesOf } from '../../catalog/schema/json.js';
-import { resolveReference } from '../../catalog/schema/paths.js';
+import { resolveReference } from '../../catalog/schema/references.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 
 /** Limits keep a small model from writing endless digits; they allow every number that JSON.stringify writes. */

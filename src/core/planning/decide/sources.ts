@@ -3,7 +3,8 @@
  * alone, so it can't choose a value without a source.
  */
 import { isNumber, isObject, typesOf } from '../../catalog/schema/json.js';
-import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
+import { type Field, fieldsOf } from '../../catalog/schema/paths.js';
+import { dereference } from '../../catalog/schema/references.js';
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';

@@ -50,6 +50,15 @@ describe('a schema is refused', () => {
       'inside a schema with an',
     ],
     [
+      'whose reference to another $id means one place by its own $id and none from the root',
+      {
+        $id: 'https://e.test/root',
+        $defs: { a: { type: 'string', $id: 'https://e.test/of/a' } },
+        properties: { p: { $id: 'https://e.test/of/p', allOf: [{ $ref: 'a' }] } },
+      },
+      'inside a schema with an',
+    ],
+    [
       'with several checks of many values',
       {
         properties: Object.fromEntries(

@@ -66,6 +66,16 @@ describe('subschemaAt', () => {
     expect(subschemaAt(Object(found), [3, 'id'])).toEqual({ type: 'integer' });
   });
 
+  it('hands the place of the document on, too, by which references are read', () => {
+    const item = { $id: 'item', $defs: { id: text } };
+    const found = subschemaAt(
+      { $id: 'https://e.test/root', properties: { a: { items: { $ref: 'item#/$defs/id' } } }, $defs: { item } },
+      ['a'],
+    );
+    expect(subschemaAt(Object(found), [0])).toMatchObject({ $ref: 'item#/$defs/id' });
+    expect(fits(Object(subschemaAt(Object(found), [0])), number)).toBe(false);
+  });
+
   it('is the schema itself, or any, for the empty path', () => {
     expect(subschemaAt(output, [])).toBe(output);
     expect(subschemaAt({}, ['a'])).toEqual({});
