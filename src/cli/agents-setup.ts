@@ -28,7 +28,7 @@ import { readConnections } from './connections-setup.js';
 import type { ConfigFlags } from './flags.js';
 import { loadTools } from './load-tools.js';
 import { rerankModelSettings } from './model-settings.js';
-import { printableLine } from './output.js';
+import { writeLine } from './output.js';
 import { readConfig, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, type Setup } from './set-up.js';
 import { type Chore, reportAtStart, reportFlagged, startUpkeep, watchPolicy } from './upkeep.js';
@@ -243,7 +243,7 @@ export async function withStoredAgents<Result>(
   // The server's field weights, so that its snapshot fits.
   const { weights } = parseIndexSettings(config.index ?? {});
   const options = parseSessionSettings(config.sessions ?? {});
-  const store = await openStore(place, { onNotice: (notice) => stderr.write(`${printableLine(notice)}\n`) });
+  const store = await openStore(place, { onNotice: (notice) => writeLine(notice, stderr) });
   const agents = createAgents({ store, catalog: () => catalog, policy, index: { weights }, options, executors: [] });
   try {
     // Adds the private tools to lists and index.

@@ -16,6 +16,7 @@ import { openLocalEvaluator, openQueueEvaluator } from './evaluators.js';
 import { judgeBars, refuseUnjudged, setExitCode, setExitCodeOfErrors, writeRun } from './finished-runs.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { interrupted, runInFolder } from './out-folder.js';
+import { writeLine } from './output.js';
 import { createEvaluationProgress } from './progress.js';
 
 /** Sets `process.exitCode` when a gate fails or no case was answered. @throws WinnowError `cancelled` after an interrupt */
@@ -43,9 +44,8 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
 
 async function runSetup(setup: EvaluationSetup, signals: Interrupts): Promise<EvaluationEnd> {
   const run = await identifyRun(setup);
-  const note = (text: string) => void process.stderr.write(`${text}\n`);
   const signal = signals.stop;
-  const notices = { write: note };
+  const notices = { write: writeLine };
   const evaluator =
     setup.flags.queue === undefined
       ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })

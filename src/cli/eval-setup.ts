@@ -21,6 +21,7 @@ import type { FlagsOf } from './command.js';
 import type { CASES, EvalFlags } from './eval-options.js';
 import { loadSuites, refuseUnusedCatalog } from './eval-suites.js';
 import { checkOut, chooseOut } from './out-folder.js';
+import { writeLine } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
 /** Set-up of `winnow eval` and `winnow tune`. */
@@ -56,7 +57,7 @@ export async function setUpCases(
   const suites = await loadSuites(flags.suite ?? [], { config, logger, signal });
   const { tag: tags, sample, seed, limit } = flags;
   const source = await openCases(suites, { tags, sample, seed, limit, ...filter });
-  for (const notice of source.notices) stderr.write(`${notice}\n`);
+  for (const notice of source.notices) writeLine(notice, stderr);
   return { config, out, options, prompts, promptHashes, suites, source };
 }
 

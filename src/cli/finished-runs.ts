@@ -10,7 +10,7 @@ import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import type { FlagsOf } from './command.js';
 import type { COMPARE, GATE } from './eval-options.js';
 import type { JSON_OUTPUT } from './flags.js';
-import { print, printableLine } from './output.js';
+import { print, writeLine } from './output.js';
 import { renderComparison, renderGate, renderRun } from './render-eval.js';
 
 type Flags = FlagsOf<typeof JSON_OUTPUT & typeof GATE>;
@@ -25,7 +25,7 @@ export async function printComparison(first: string, second: string, flags: Flag
   const gate = await judgeBars(bars, comparison.second, second);
   if (flags.out !== undefined) {
     await writeComparisonPage(comparison, [first, second], flags.out);
-    process.stderr.write(`${printableLine(flags.out)}\n`);
+    writeLine(flags.out);
   }
   print(flags, { value: { ...comparison, gate }, text: withGate(renderComparison(comparison), gate) });
   setExitCode(gate);
@@ -95,7 +95,7 @@ export async function writeRun(
 ): Promise<void> {
   const report = await writeOutputs(out, summary);
   print(flags, { value: { ...summary, gate }, text: withGate(renderRun(summary), gate) });
-  process.stderr.write(`${report}\n`);
+  writeLine(report);
 }
 
 function withGate(text: string, gate: readonly BarResult[]): string {

@@ -5,6 +5,7 @@ import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
 import { isOfFolder, withLock } from '../core/model/store/model-file.js';
 import { hasRun } from '../eval/run-store.js';
 import { hasTuning } from '../eval/tune/tune.js';
+import { writeLine } from './output.js';
 
 /** @throws WinnowError `invalid_option` where it can't be a folder, holds another run, or has no run to resume */
 export function checkOut(out: string, flags: { out?: string; resume?: boolean }): void {
@@ -36,7 +37,7 @@ export async function runInFolder<T>(
   goOn = `Go on with --resume --out ${out}.`,
 ): Promise<T> {
   makeFolder(out);
-  const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
+  const onWait = (owner: string) => writeLine(`Waiting for ${owner}, which works in ${out}.`);
   try {
     return await withLock(join(out, '.lock'), { signal, onWait }, work);
   } catch (error) {

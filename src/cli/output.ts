@@ -30,6 +30,11 @@ export function printable(text: string): string {
   return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spelt(found)));
 }
 
+/** A line beside the data: a notice, a path, what somebody else said. */
+export function writeLine(line: string, stream: Pick<NodeJS.WritableStream, 'write'> = process.stderr): void {
+  stream.write(`${printableLine(line)}\n`);
+}
+
 /** JSON without control characters. */
 export function renderJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);

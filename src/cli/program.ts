@@ -19,6 +19,7 @@ import { storeCommand } from './commands/store.js';
 import { toolsCommand } from './commands/tools.js';
 import { tuneCommand } from './commands/tune.js';
 import { workerCommand } from './commands/worker.js';
+import { printable } from './output.js';
 
 export function createProgram(): Command {
   const program = new Command('winnow')
@@ -37,8 +38,11 @@ export function createProgram(): Command {
   return withExamples(program, ['winnow init', 'winnow plan "What is the weather in Oslo?" --catalog tools.json']);
 }
 
-/** Keeps commander from ending the process, which would give a mistyped flag the exit code of an internal error. */
+/**
+ * Keeps commander from ending the process, which would give a mistyped flag the exit code of an internal error, and from
+ * printing a word as it came: a shell may have put the name of a file there.
+ */
 function letThrow(command: Command): void {
-  command.exitOverride();
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(printable(text)) });
   for (const below of command.commands) letThrow(below);
 }

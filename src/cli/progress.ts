@@ -2,6 +2,7 @@
 
 import { formatBytes, type PullProgress } from '../core/model/store/model-file.js';
 import type { CaseRecord } from '../eval/record.js';
+import { printableLine, writeLine } from './output.js';
 
 /** A stream that may be a terminal, for example `process.stderr`. */
 export type ProgressStream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
@@ -33,14 +34,14 @@ export function createProgressLine(stream: ProgressStream, now: () => number): P
       tenth = Math.floor(share * 10);
       shownAt = now();
       if (stream.isTTY) line.show(text());
-      else stream.write(`${text()}\n`);
+      else writeLine(text(), stream);
     },
     note(text) {
       line.clear();
-      stream.write(`${text}\n`);
+      writeLine(text, stream);
     },
     stop() {
-      if (stream.isTTY && last) stream.write(`${CLEAR}${last()}\n`);
+      if (stream.isTTY && last) stream.write(`${CLEAR}${printableLine(last())}\n`);
       last = undefined;
     },
   };
@@ -56,7 +57,7 @@ export function createTerminalLine(stream: ProgressStream) {
     show(text: string): void {
       if (!stream.isTTY) return;
       isShown = true;
-      stream.write(`${CLEAR}${text.slice(0, columns - 1)}`);
+      stream.write(`${CLEAR}${printableLine(text).slice(0, columns - 1)}`);
     },
     /** May be called again. */
     clear(): void {

@@ -7,6 +7,7 @@ import { readEnvironment, readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { type ConfigFile, checkConfig, isKeyOfFile, loadConfigFile, type ModelBlock } from './config-file.js';
 import type { ConfigFlags } from './flags.js';
+import { writeLine } from './output.js';
 
 const CONFIG_FILE = 'winnow.yaml';
 
@@ -23,7 +24,7 @@ export function configPathOf(flags: Pick<ConfigFlags, 'config'>): string | undef
  */
 export async function readConfig(flags: ConfigFlags): Promise<ConfigFile> {
   const path = configPathOf(flags);
-  if (path !== namedPathOf(flags)) process.stderr.write(`Configuration: ${path} of this folder.\n`);
+  if (path !== namedPathOf(flags)) writeLine(`Configuration: ${path} of this folder.`);
   return withFlags(path === undefined ? {} : await loadConfigFile(path), flags);
 }
 

@@ -12,6 +12,7 @@ import type { ConfigFile } from './config-file.js';
 import type { ConfigFlags } from './flags.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
+import { writeLine } from './output.js';
 import { createDownloadLine } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
 
@@ -94,7 +95,7 @@ export async function openModels(config: ConfigFile, context: ModelContext, one?
   const settings = one ?? modelSettings(config);
   const planningSettings = one ? undefined : planningModelSettings(config, settings);
   const destination = config.callLog ?? 'off';
-  const note = (notice: string) => void context.stderr.write(`${notice}\n`);
+  const note = (notice: string) => writeLine(notice, context.stderr);
   const callLog = createCallLog({
     destination,
     includesSecrets: config.callLogSecrets,

@@ -16,7 +16,7 @@ import { answersOf, askedOf } from './evaluators.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { runInFolder } from './out-folder.js';
-import { print, renderTable } from './output.js';
+import { print, renderTable, writeLine } from './output.js';
 import { openModels } from './set-up.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
@@ -26,7 +26,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
     const setup = await setUpCases('tune', flags, { stderr: process.stderr, signal: signals.stop });
     const report = await runInFolder(setup.out, signals.stop, () => runSetup(setup, flags, signals), RUN_AGAIN);
     print(flags, { value: report, text: renderOutcome(report) });
-    process.stderr.write(`${join(setup.out, 'report.json')}\n`);
+    writeLine(join(setup.out, 'report.json'));
   } finally {
     signals.release();
   }
@@ -56,7 +56,7 @@ async function runSetup(setup: CasesSetup, flags: TuneFlags, { stop, cancel }: I
         filter: { limit, sample, tags },
         options,
       }),
-      onProgress: (text) => process.stderr.write(`${text}\n`),
+      onProgress: writeLine,
     });
   } finally {
     await close();

@@ -15,6 +15,7 @@ import type { ConfigFlags } from './flags.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { loadTools } from './load-tools.js';
 import { storeNameOf } from './model-settings.js';
+import { writeLine } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { withTracing } from './tracing.js';
 
@@ -37,7 +38,6 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
 }
 
 async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }: Interrupts): Promise<void> {
-  const onNotice = (text: string) => process.stderr.write(`${text}\n`);
   const { prompts = {} } = config;
   const hashes = promptHashesOf(prompts);
   const catalogs = await loadCatalogs(flags, config, stop);
@@ -57,7 +57,7 @@ async function doCases(flags: WorkerFlags, config: ConfigFile, { stop, cancel }:
   try {
     const name = `${hostname()}:${process.pid}`;
     const { queue: url, jobs: concurrency } = flags;
-    await serveQueue({ url, name, identity, createRunner, concurrency, stop, cancel, onNotice });
+    await serveQueue({ url, name, identity, createRunner, concurrency, stop, cancel, onNotice: writeLine });
     throwIfCancelled(cancel);
   } finally {
     await close();

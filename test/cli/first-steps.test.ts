@@ -59,6 +59,17 @@ describe('winnow init', () => {
     expect(Object.keys(await loadConfigFile(join(folder, 'all.yaml'))).sort()).toEqual(keys.sort());
   });
 
+  it('shows the name of a file as what it is, and so does what reads it', async () => {
+    const name = 'a\u001b]0;title\u0007\u202egpj.json';
+    await write(name, [TOOL]);
+    const shown = String.raw`a\u{1b}]0;title\u{7}\u{202e}gpj.json`;
+    expect(await textOf(['init'])).toContain(`  ${shown}  tools\n`);
+    const { stdout, stderr } = await runHere(['tools', 'list']);
+    expect(stderr).toContain(`Reading ${folder}/${shown}\n`);
+    expect(stdout).toContain('read_level');
+    expect((await runHere([name])).stderr).toContain(`unknown command '${shown}'`);
+  });
+
   it('writes over nothing', async () => {
     await write('winnow.yaml', 'strict: true\n');
     const { error, exitCode } = await runHere(['init']);

@@ -3,7 +3,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { printable, printableLine, renderJson, renderTable } from '../../src/cli/output.js';
+import { printable, printableLine, renderJson, renderTable, writeLine } from '../../src/cli/output.js';
 import { createDownloadLine, createTerminalLine, renderDuration } from '../../src/cli/progress.js';
 import { renderPlan } from '../../src/cli/render-result.js';
 import type { PullProgress } from '../../src/core/model/store/model-file.js';
@@ -18,6 +18,15 @@ describe('text of strangers', () => {
     expect(printableLine(HOSTILE)).toBe(SPELT);
     expect(printableLine('one\ntwo \u001b[31m')).toBe(String.raw`one\u{a}two \u{1b}[31m`);
     expect(printable(HOSTILE)).toBe(SPELT);
+  });
+
+  it('is one line beside the data, and in the progress of a command', () => {
+    const [plain, terminal] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+    writeLine(`${HOSTILE}\n`, plain);
+    createDownloadLine('small', plain).note(HOSTILE);
+    expect(String(plain.read())).toBe(`${SPELT}${String.raw`\u{a}`}\n${SPELT}\n`);
+    createTerminalLine(terminal).show(HOSTILE);
+    expect(String(terminal.read())).toBe(`\r\u001b[K${SPELT.slice(0, 79)}`);
   });
 
   it('keeps line breaks and colours of a whole text', () => {

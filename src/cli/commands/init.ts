@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { command } from '../command.js';
+import { printableLine } from '../output.js';
 
 const FILE = 'winnow.yaml';
 
@@ -22,7 +23,7 @@ export function initCommand(): Command {
       await writeFile(FILE, renderConfig(sources), { flag: 'wx' }).catch((cause) => {
         throw refused(`can't be written: ${messageOf(cause)}`, cause);
       });
-      const found = sources.map(({ path, what }) => `  ${path}  ${what}\n`).join('');
+      const found = sources.map(({ path, what }) => `${printableLine(`  ${path}  ${what}`)}\n`).join('');
       const next =
         found === '' ? `Name your tools under catalog in ${FILE}, then: winnow doctor` : 'Next: winnow doctor';
       process.stdout.write(

@@ -7,7 +7,7 @@ import { command, type FlagsOf, valued } from '../command.js';
 import { calendarDay, JSON_OUTPUT, PLANNING, USER } from '../flags.js';
 import { parseJson, readText } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
-import { printable, printableLine, renderJson } from '../output.js';
+import { printable, renderJson, writeLine } from '../output.js';
 import type { Setup } from '../set-up.js';
 
 const FLAGS = {
@@ -99,12 +99,12 @@ async function answerRequest(
   try {
     const failures: string[] = [];
     const onEvent = ({ stage, note }: TraceEvent) => {
-      if (stage === 'fallback') failures.push(`${note}\n`);
-      line.show(printableLine(note));
+      if (stage === 'fallback') failures.push(note);
+      line.show(note);
     };
     const { result, text: shown } = await answer(setup, request, { signal, onEvent });
     line.clear();
-    process.stderr.write(printable(failures.join('')));
+    for (const failure of failures) writeLine(failure);
     const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
     process.stdout.write(`${flags.json ? renderJson(result) : printable([...notices, shown].join('\n'))}\n`);

@@ -8,7 +8,7 @@ import { command, type FlagsOf, list, text, toggle, typed } from '../command.js'
 import { CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE } from '../flags.js';
 import { readJson } from '../input.js';
 import { createStopSignal } from '../interrupts.js';
-import { print, printableLine, renderTable } from '../output.js';
+import { print, printableLine, renderTable, writeLine } from '../output.js';
 
 const FLAGS = {
   ...CONFIG,
@@ -122,8 +122,7 @@ const toolsOf = ({ steps }: RunnablePlan) => [...new Set(steps.map(({ tool }) =>
 
 /** @returns whether any tool was rejected */
 function reportRejected(rejected: EnableOutput['rejected']): boolean {
-  for (const { name, code, reason } of rejected)
-    process.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
+  for (const { name, code, reason } of rejected) writeLine(`not enabled: ${name} (${code}): ${reason}`);
   return rejected.length > 0;
 }
 

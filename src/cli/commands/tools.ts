@@ -6,7 +6,7 @@ import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, group, toggle } from '../command.js';
 import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
-import { counted, print, printableLine } from '../output.js';
+import { counted, print, printableLine, writeLine } from '../output.js';
 
 const FLAGS = { ...CATALOG, ...CONFIG, ...USER, ...JSON_OUTPUT };
 const ACCEPT = {
@@ -115,7 +115,7 @@ async function checkTools(_: string[], flags: Flags): Promise<void> {
     counted(notes.length, 'note'),
     ...(flagged.length > 0 ? [`${flagged.length} flagged`] : []),
   ];
-  process.stderr.write(`${counts.join(', ')}\n`);
+  writeLine(counts.join(', '));
   if (!isStrict) return;
   if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
@@ -163,7 +163,7 @@ async function load(flags: Flags, { isLenient = false }: { isLenient?: boolean }
   const { loadTools, toolSourcesOf } = await import('../load-tools.js');
   const { readConfig } = await import('../read-config.js');
   const config = await readConfig(flags);
-  process.stderr.write(`Reading ${toolSourcesOf(config).sources.map(describeSource).join(', ')}\n`);
+  writeLine(`Reading ${toolSourcesOf(config).sources.map(describeSource).join(', ')}`);
   return loadTools(config, { stderr: process.stderr, isLenient });
 }
 
