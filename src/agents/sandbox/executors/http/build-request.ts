@@ -69,13 +69,15 @@ function fillPath(template: string, given: readonly GivenArgument[], issues: str
   return segments.join('/');
 }
 
-/** Servers take `Mode`, ` mode`, `mode[]` and `mode.x` for the parameter `mode`, each by its own rules. */
-function asServersRead(name: string): string {
-  const [first = ''] = name
-    .trim()
-    .toLowerCase()
-    .split(/[[.\0]/u);
-  return first.trim();
+/**
+ * Servers take `Mode`, ` mode`, `mode[]` and `mode.x` for the parameter `mode`, each by its own rules. Some write `_` for
+ * what no variable may hold, so that `user.id`, `user id` and `user[id` are `user_id`.
+ */
+function asServersRead(name: string): string[] {
+  const [whole = ''] = name.trim().toLowerCase().split('\0');
+  const [first = ''] = whole.split(/[[.]/u);
+  const [field = ''] = whole.split('[');
+  return [first.trim(), ...[field, whole].map((text) => text.replace(/[\s.[]/gu, '_'))];
 }
 
 /** An object writes its fields as parameters, which must not be those of others: rules see only its own argument. */
@@ -89,13 +91,13 @@ function writeQuery(
     place.in === 'query' ? [place.name ?? argument] : [],
   );
   const exact = new Set([...server.searchParams.keys(), ...credentials.map(({ name }) => name), ...parameters]);
-  const alike = new Set([...exact].map(asServersRead));
+  const alike = new Set([...exact].flatMap(asServersRead));
   return given.flatMap(({ argument, value, place }) => {
     if (value === null) return [];
     const own = place.name ?? argument;
     const isOfAnother = (name: string) => {
-      const read = asServersRead(name);
-      return name !== own && (exact.has(name) || (read !== asServersRead(own) && alike.has(read)));
+      const isAlike = (read: string) => alike.has(read) && !asServersRead(own).includes(read);
+      return name !== own && (exact.has(name) || asServersRead(name).some(isAlike));
     };
     const written = serializeQuery(place, own, value);
     const taken = written.map((pair) => decodeURIComponent(pair.split('=', 1)[0] ?? '')).find(isOfAnother);

@@ -17,8 +17,8 @@ export type ArgumentTarget = z.infer<typeof argumentTargetSchema>;
 
 type Encode = (text: string) => string;
 
-/** Reserved characters of RFC 3986 that a document may leave unencoded; `&`, `#` and `+` would change the query. */
-const RESERVED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D|5B|5D)/gu;
+/** Reserved characters of RFC 3986 that a document may leave unencoded; `&`, `#`, `+` and `;` would change the query. */
+const RESERVED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3D|5B|5D)/gu;
 
 /** Replaces lone surrogates, as `URLSearchParams` does. */
 const encodeWhole: Encode = (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));

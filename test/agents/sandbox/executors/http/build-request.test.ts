@@ -33,7 +33,7 @@ describe('the parameters of a request', () => {
       { ...OBJECT, L: [1, 2] },
       'color%5BR%5D=100&color%5BG%5D=x%26y&color%5BL%5D=1&color%5BL%5D=2',
     ],
-    ['reserved characters, allowed', { allowReserved: true }, 'a/b:c?d&e#f', 'color=a/b:c?d%26e%23f'],
+    ['reserved characters, allowed', { allowReserved: true }, 'a/b:c?d&e#f;g=h', 'color=a/b:c?d%26e%23f%3Bg=h'],
     ['JSON', { contentType: 'application/json' }, { a: [1] }, 'color=%7B%22a%22%3A%5B1%5D%7D'],
     ['null', {}, null, ''],
   ])('in the query are written as OpenAPI says: %s', async (_, target, value, query) => {
@@ -104,6 +104,25 @@ describe('the parameters of a request', () => {
       'filter: must not hold "filter[a]", which is a parameter of its own',
     ]);
     expect(await build({ parameters }, { any: { any: 1, other: 2 } })).toMatchObject({ url: '/x?any=1&other=2' });
+  });
+
+  it.each(['user.id', 'user id', 'user[id', ' User.Id', 'user.id[]', 'user_id[x]'])(
+    'can not write another parameter in the words of servers that read "_" there: %j',
+    async (name) => {
+      const query = { in: 'query' as const };
+      const refused = [`any: must not hold "${name}", which is a parameter of its own`];
+      expect(await build({ parameters: { user_id: query, any: query } }, { any: { [name]: 1 } })).toEqual(refused);
+    },
+  );
+
+  it('may hold what servers read as a parameter of their own alone', async () => {
+    const query = { in: 'query' as const };
+    const parameters = { 'user.id': query, 'user.name': query, any: { ...query, style: 'deepObject' } };
+    expect(await build({ parameters }, { 'user.id': 1, 'user.name': 'x', any: { 'user.id': 2 } })).toMatchObject({
+      url: '/x?user.id=1&user.name=x&any%5Buser.id%5D=2',
+    });
+    const underlined = ['any: must not hold "user_id", which is a parameter of its own'];
+    expect(await build({ parameters: { 'user.id': query, any: query } }, { any: { user_id: 1 } })).toEqual(underlined);
   });
 
   it('never change host, port or the form of the path, whatever they are', async () => {
