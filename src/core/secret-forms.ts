@@ -38,13 +38,55 @@ export function createKeyMask(keys: readonly (string | undefined)[]): (text: str
   const find = createFinder([...forms].filter(({ length }) => length <= LARGE));
   return (text) => {
     const rest = large.reduce((left, form) => left.replaceAll(form, MASK), text);
-    let [masked, from] = ['', 0];
-    for (const { start, end } of find(rest)) {
-      masked += rest.slice(from, start) + MASK;
-      from = end;
-    }
-    return masked + rest.slice(from);
+    const { read, placeOf } = withoutEscapes(rest);
+    const escaped = read === rest ? [] : find(read).map(placeOf);
+    const open = maskPlaces(rest, escaped);
+    return maskPlaces(open, find(open));
   };
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @param places in order */
+function maskPlaces(text: string, places: readonly Place[]): string {
+  let [masked, from] = ['', 0];
+  for (const { start, end } of places) {
+    masked += text.slice(from, start) + MASK;
+    from = end;
+  }
+  return masked + text.slice(from);
+}
+
+/** What programs write in JSON for characters that need no escape, also in JSON in JSON: `\/`, `\u002B`, `\\\/`. */
+const NEEDLESS_ESCAPE = /(?<!\\)\\+(?:\/|u[\da-f]{4})/giu;
+
+/**
+ * The text with the characters that its escapes stand for.
+ * @returns with a function that gives the place in the text itself, to be called in the order of places
+ */
+function withoutEscapes(text: string): { read: string; placeOf: (place: Place) => Place } {
+  /** Behind each of these characters, and how much longer the text is up to there. */
+  const ends: number[] = [];
+  const surplus = [0];
+  const read = text.replace(NEEDLESS_ESCAPE, (written, at: number) => {
+    const before = surplus[ends.length] ?? 0;
+    ends.push(at - before + 1);
+    surplus.push(before + written.length - 1);
+    return characterOf(written);
+  });
+  let passed = 0;
+  const inText = (at: number) => {
+    while ((ends[passed] ?? Infinity) <= at) passed += 1;
+    return at + (surplus[passed] ?? 0);
+  };
+  return { read, placeOf: ({ start, end }) => ({ start: inText(start), end: inText(end) }) };
+}
+
+function characterOf(written: string): string {
+  return written.endsWith('/') ? '/' : String.fromCharCode(Number.parseInt(written.slice(-4), 16));
 }
 
 /** Characters. A larger key is looked for by itself. */
@@ -62,7 +104,7 @@ interface State {
  * Finds all places of many texts in one pass, in any case; places that overlap are one. The time is linear in the text, whatever
  * it holds (Aho and Corasick, "Efficient String Matching", 1975).
  */
-function createFinder(texts: readonly string[]): (text: string) => readonly { start: number; end: number }[] {
+function createFinder(texts: readonly string[]): (text: string) => readonly Place[] {
   const stateOf = (): State => ({ next: new Map(), fallback: undefined, longest: 0 });
   const root = stateOf();
   const follow = (from: State | undefined, unit: number): State => {
@@ -89,7 +131,7 @@ function createFinder(texts: readonly string[]): (text: string) => readonly { st
       states.push(next);
     }
   return (text) => {
-    const found: { start: number; end: number }[] = [];
+    const found: Place[] = [];
     let state = root;
     for (let at = 0; at < text.length; at++) {
       state = follow(state, lowered(text.charCodeAt(at)));
@@ -109,6 +151,11 @@ function createFinder(texts: readonly string[]): (text: string) => readonly { st
 function lowered(unit: number): number {
   if (unit < 128) return unit > 64 && unit < 91 ? unit + 32 : unit;
   return String.fromCharCode(unit).toLowerCase().charCodeAt(0);
+}
+
+/** Of a login `user:password`: as a whole, and the password, which servers name alone. */
+export function keysOfLogin(login: string): string[] {
+  return [login, login.slice(login.indexOf(':') + 1)];
 }
 
 /** The plain key, in JSON, in JSON in JSON, in a URL, in a form, in Base64. */

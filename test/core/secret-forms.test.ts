@@ -4,6 +4,8 @@ import { createKeyMask, maskKeysIn } from '../../src/core/secret-forms.js';
 
 const SECRET = 'Say "hi"/(you) & me?>~~';
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
+const allEscaped = (text: string) =>
+  Array.from(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 describe('a mask', () => {
   it.each([
@@ -14,6 +16,14 @@ describe('a mask', () => {
     ['in a form', new URLSearchParams({ k: SECRET }).toString().slice(2)],
     ['as the host of a URL, which lowers it', SECRET.toLowerCase()],
     ['in a URL with small hexadecimal digits', encodeURIComponent(SECRET).replace(/%../gu, (one) => one.toLowerCase())],
+    ['in JSON of PHP', escaped(SECRET).replaceAll('/', '\\/')],
+    ['in JSON in JSON of PHP', escaped(escaped(SECRET).replaceAll('/', '\\/')).replaceAll('/', '\\/')],
+    [
+      'in JSON of .NET and Go',
+      escaped(SECRET).replaceAll('\\"', '\\u0022').replaceAll('&', '\\u0026').replaceAll('>', '\\u003E'),
+    ],
+    ['in JSON, escaped as a whole', allEscaped(SECRET)],
+    ['in JSON in JSON, escaped as a whole', escaped(allEscaped(SECRET))],
     ['in Base64', Buffer.from(SECRET).toString('base64')],
     ['in Base64 for URLs', Buffer.from(SECRET).toString('base64url')],
   ])('finds a secret %s', (_, written) => {
@@ -32,6 +42,12 @@ describe('a mask', () => {
         expect(masked).not.toContain(JSON.stringify(key).slice(1, -1));
       }),
     );
+  });
+
+  it('leaves valid JSON, and all escapes outside of keys', () => {
+    const mask = createKeyMask(['/key/of/mine', 'other+key']);
+    const text = String.raw`{"path": "C:\u005c\/x", "a": "\/key\/of\/mine", "b": "\\/key/of/mine\u002E other\u002bkey"}`;
+    expect(mask(text)).toBe(String.raw`{"path": "C:\u005c\/x", "a": "[masked]", "b": "[masked]\u002E [masked]"}`);
   });
 
   it('finds each of thousands, and the longest that begins at a place', () => {

@@ -3,7 +3,7 @@
  * origin, read when needed, and masked in all answers.
  */
 import { readVariable } from '../../../../core/environment.js';
-import { createKeyMask } from '../../../../core/secret-forms.js';
+import { createKeyMask, keysOfLogin } from '../../../../core/secret-forms.js';
 import { type CallFailure, fail } from '../../failure.js';
 import type { Credential, HttpRequest, HttpTarget } from './build-request.js';
 
@@ -55,7 +55,9 @@ export function readCredentials(target: HttpTarget, names: SecretNames, origin: 
   return {
     ok: true,
     apply: (request) => secrets.reduce((whole, { credential, value }) => withSecret(whole, credential, value), request),
-    mask: createKeyMask(secrets.map(({ value }) => value)),
+    mask: createKeyMask(
+      secrets.flatMap(({ credential, value }) => (credential.form === 'basic' ? keysOfLogin(value) : [value])),
+    ),
   };
 }
 

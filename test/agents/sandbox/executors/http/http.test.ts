@@ -183,6 +183,19 @@ describe('the secret of an operation', () => {
       expect(shown).not.toContain(form);
   });
 
+  it.each(['200', '401'])('comes back in no escapes of JSON, and no password alone: %s', async (what) => {
+    process.env.WINNOW_TEST_LOGIN = 'svc:hunter-2/horse';
+    const secrets = { [api.base]: { key: 'WINNOW_TEST_KEY', login: 'WINNOW_TEST_LOGIN' } };
+    const results = [await call('escaped', { what }, { secrets }), await call('login', { what }, { secrets })];
+    delete process.env.WINNOW_TEST_LOGIN;
+    const said = [{ 'Bearer [masked]': 'Bearer [masked]' }, { error: '[masked] is wrong' }];
+    expect(results).toMatchObject(
+      said.map((output) =>
+        what === '200' ? { output, notes: [] } : { reason: expect.stringContaining(JSON.stringify(output)) },
+      ),
+    );
+  });
+
   it('that is missing is told by the names of scheme and variable', async () => {
     expect(await call('echo')).toMatchObject({
       code: 'secret_missing',

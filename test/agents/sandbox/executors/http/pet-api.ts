@@ -47,6 +47,20 @@ const PATHS = {
     },
   },
   '/secret': { get: { operationId: 'echo', security: [{ key: [] }] } },
+  '/basic/{what}': {
+    get: {
+      operationId: 'login',
+      parameters: [{ name: 'what', in: 'path', schema: { type: 'string' } }],
+      security: [{ login: [] }],
+    },
+  },
+  '/escaped/{what}': {
+    get: {
+      operationId: 'escaped',
+      parameters: [{ name: 'what', in: 'path', schema: { type: 'string' } }],
+      security: [{ key: [] }],
+    },
+  },
   '/basic': { get: { operationId: 'basic', security: [{ login: [] }] } },
   '/query': { get: { operationId: 'queryKey', security: [{ inQuery: [], cookie: [] }] } },
   '/free': { get: { operationId: 'free', security: [{}, { key: [] }] } },
@@ -87,6 +101,14 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   const [, route = '', what = ''] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
   if (route === 'redirect') return void response.writeHead(302, { location: decodeURIComponent(what) }).end();
   const { authorization = '' } = request.headers;
+  const named = Buffer.from(authorization.slice('Basic '.length), 'base64').toString().split(':')[1];
+  if (route === 'basic' && what !== '') return void json({ error: `${named} is wrong` }, Number(what));
+  if (route === 'escaped')
+    return void response.writeHead(Number(what), { 'content-type': 'application/json' }).end(
+      JSON.stringify({ [authorization]: authorization })
+        .replaceAll('/', '\\/')
+        .replaceAll('+', '\\u002B'),
+    );
   if (['free', 'list'].includes(route)) return void json({ url: request.url, headers: request.headers });
   if (route === 'secret' || route === 'basic' || route === 'query' || route === 'open')
     return void json({ url: request.url, headers: request.headers });
