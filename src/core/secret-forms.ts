@@ -1,4 +1,5 @@
 /** Masks secrets in texts, in each encoding in which a program may have written them. */
+import { isContainer } from './catalog/schema/json.js';
 
 export const MASK = '[masked]';
 
@@ -43,6 +44,20 @@ export function createKeyMask(keys: readonly (string | undefined)[]): (text: str
     const open = maskPlaces(rest, escaped);
     return maskPlaces(open, find(open));
   };
+}
+
+/** What is nested deeper is masked as a whole, so that no depth takes all of the stack. */
+const MOST_DEPTH = 500;
+
+/** A copy in which all texts, names of fields, and numbers that are keys are masked. */
+export function maskTexts(value: unknown, mask: (text: string) => string, depth = 0): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value === 'number') return mask(`${value}`) === MASK ? MASK : value;
+  if (!isContainer(value)) return value;
+  if (depth > MOST_DEPTH) return MASK;
+  if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask, depth + 1));
+  const fields = Object.entries(value).map(([name, part]) => [mask(name), maskTexts(part, mask, depth + 1)]);
+  return Object.fromEntries(fields);
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKeyMask, maskKeysIn } from '../../src/core/secret-forms.js';
+import { createKeyMask, maskKeysIn, maskTexts } from '../../src/core/secret-forms.js';
 
 const SECRET = 'Say "hi"/(you) & me?>~~';
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -66,6 +66,20 @@ describe('a mask', () => {
 
   it('leaves a text alone that has what is too short for a key', () => {
     expect(createKeyMask(['abc'])('abcd')).toBe('abcd');
+  });
+});
+
+describe('the texts of a value', () => {
+  it('are masked, also as names and numbers, however deep they lie', () => {
+    const mask = createKeyMask(['hunter2', '12345678']);
+    const value = { hunter2: ['a hunter2', 12_345_678, 112_345_678, null], b: { c: true } };
+    expect(maskTexts(value, mask)).toEqual({
+      '[masked]': ['a [masked]', '[masked]', 112_345_678, null],
+      b: { c: true },
+    });
+    let deep: unknown = 'hunter2';
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    expect(JSON.stringify(maskTexts(deep, mask))).toMatch(/^\[+"\[masked\]"\]+$/u);
   });
 });
 

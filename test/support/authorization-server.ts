@@ -150,6 +150,8 @@ export async function startGuardedServer({ tokens, accounts, describes = {} }: G
     refuse: undefined as number | undefined,
     describes: describes as object | undefined,
     isHidden: false,
+    /** The tool answers with its token. */
+    isEcho: false,
     calls: 0,
     /** The account of each connection, and how many were given back. */
     connections: [] as (string | undefined)[],
@@ -191,7 +193,7 @@ export async function startGuardedServer({ tokens, accounts, describes = {} }: G
     const results: Record<string, object> = {
       initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
       'tools/list': { tools: [{ name: 'nod', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: account ?? 'done' }] },
+      'tools/call': { content: [{ type: 'text', text: state.isEcho ? authorization : (account ?? 'done') }] },
     };
     const message = { jsonrpc: '2.0', id, result: results[method] };
     if (request.url !== '/sse') return sendJson(response, 200, message);

@@ -26,12 +26,13 @@ import {
   type Told,
   type Way,
 } from '../../../core/catalog/sources/mcp-connection.js';
-import type { McpServer } from '../../../core/catalog/sources/mcp-server.js';
+import { createAnswerMask, type McpServer } from '../../../core/catalog/sources/mcp-server.js';
 import { type HearNotification, rawResultSchema, type Sending } from '../../../core/catalog/sources/mcp-transport.js';
 import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
 import { type CallFailure, fail } from '../failure.js';
 import type { ExecutorCall } from './executor.js';
+import { maskContent, maskHeard } from './mcp-mask.js';
 
 export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
@@ -89,6 +90,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   const { hear, ask, noteUser, listen } = createNotifications();
   const { connectTimeoutMs: timeoutMs, ...known } = options;
   const { client, way, told, sendWith, close } = await connect(server, { timeoutMs, ...known, hear, ask });
+  const mask = createAnswerMask(server, options.tokens);
   const refusalOf = (error: unknown) => readFailure(error, told(error));
   let isOpen = true;
   client.onclose = () => {
@@ -104,8 +106,9 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
       isOpen = false;
       return close();
     },
-    async callTool({ name, arguments: input, inputSchema, signal, repeatable, findRefusal, ...listener }) {
+    async callTool({ name, arguments: input, inputSchema, signal, repeatable, findRefusal, ...heard }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
+      const listener = maskHeard(heard, mask);
       const listening = listen(listener);
       let isAnswered = false;
       try {
@@ -121,7 +124,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
             isAnswered ||= sending.status !== undefined;
           });
           isAnswered = true;
-          if (!isInputRequiredResult(answer)) return { ok: true, ...readContent(answer) };
+          if (!isInputRequiredResult(answer)) return { ok: true, ...maskContent(readContent(answer), mask) };
           answers = await answerAll(answer, listener.onQuestion, signal);
         }
         return { ok: false, kind: 'refused', reason: `it asked its client more than ${MOST_ROUNDS} times` };

@@ -1,10 +1,11 @@
 /** One server of an MCP configuration: its format, the names of its tools, and its failures. */
 import { createHash } from 'node:crypto';
+import querystring from 'node:querystring';
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { findSlips } from '../../nearest-name.js';
 import { parse } from '../../parse.js';
-import { createKeyMask } from '../../secret-forms.js';
+import { createKeyMask, keysOfLogin } from '../../secret-forms.js';
 import { isObject } from '../schema/json.js';
 
 const texts = z.record(z.string(), z.string()).optional();
@@ -149,19 +150,57 @@ export function findNamesake(server: string, others: Iterable<string>): string |
 
 /** Masks keys, which servers and libraries repeat in error messages. @param tokens obtained besides the configured keys */
 export function maskOf(server: McpServer, tokens: readonly string[] = []): (text: string) => string {
-  return createKeyMask([...keysOf(server), ...tokens]);
+  return createKeyMask([...valuesOf(server).map(([, value]) => value), ...tokens]);
 }
 
-/** Configured values that may be keys. */
-function keysOf(server: McpServer): string[] {
-  if ('command' in server) return Object.values(server.env ?? {});
+/** Masks the server's keys, by now, in what its tools answer, and leaves settings there. */
+export function createAnswerMask(server: McpServer, tokens?: Pick<ServerTokens, 'keys'>): (text: string) => string {
+  const configured = valuesOf(server).flatMap(([name, value]) => (isKey(name, value) ? [value] : []));
+  let known = tokens?.keys() ?? [];
+  let mask = createKeyMask([...configured, ...known]);
+  return (text) => {
+    const keys = tokens?.keys() ?? known;
+    if (keys !== known) mask = createKeyMask([...configured, ...keys]);
+    known = keys;
+    return mask(text);
+  };
+}
+
+const KEY_NAME = /key|token|secret|pass|pw|auth|cred|cookie|session/iu;
+/** What even a variable such as `USE_TOKEN` or `MAX_TOKENS` holds. */
+const SWITCH = /^(?:true|false|none|null|\d{1,5})$/iu;
+/** Words with at most two digits, a number, a path, a URL without a login and a query. Answers may well hold these. */
+const SETTING =
+  /^(?:[\p{L}._ ,/-]*(?:\d[\p{L}._ ,/-]*){0,2}|[\d.:,_-]+|(?:~|\.{0,2}\/|[a-z]:[\\/]).*|[a-z][a-z\d+.-]*:\/\/[^@?]*)$/isu;
+
+function isKey(name: string, value: string): boolean {
+  return !(KEY_NAME.test(name) ? SWITCH : SETTING).test(value);
+}
+
+/** Configured values that may be keys, each with its name. */
+function valuesOf(server: McpServer): (readonly [name: string, value: string])[] {
+  if ('command' in server)
+    return Object.entries(server.env ?? {}).flatMap(([name, value]) => [[name, value], ...valuesOfUrl(value)]);
   const { url, headers = {}, oauth } = server;
-  const ofHeaders = Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
+  const ofHeaders = Object.entries(headers).flatMap(([name, value]) => {
+    const [scheme = '', ...others] = value.split(' ');
+    const logins = /^basic$/iu.test(scheme) ? others.flatMap((one) => keysOfLogin(textOfBase64(one))) : [];
+    return [value, ...others, ...logins].map((one) => [name, one] as const);
+  });
   const secret = oauth?.clientSecret;
   const ofOauth = secret === undefined ? [] : [secret, `${oauth?.clientId}:${secret}`];
-  if (!URL.canParse(url)) return [...ofHeaders, ...ofOauth];
-  const { username, password, searchParams } = new URL(url);
-  return [...ofHeaders, ...ofOauth, username, password, ...searchParams.values()];
+  return [...ofHeaders, ...ofOauth.map((one) => ['secret', one] as const), ...valuesOfUrl(url)];
+}
+
+function valuesOfUrl(text: string): (readonly [name: string, value: string])[] {
+  if (!URL.canParse(text)) return [];
+  const { username, password, searchParams } = new URL(text);
+  const passwords = [password, querystring.unescape(password)].map((one) => ['password', one] as const);
+  return [['username', username], ...passwords, ...searchParams];
+}
+
+function textOfBase64(text: string): string {
+  return Buffer.from(text, 'base64').toString('utf8');
 }
 
 /** A hash that changes when calls of the server would go elsewhere. It contains no header, and so no key of one. */

@@ -18,6 +18,8 @@ export const createTools = ({ journal, refuse }) => ({
   structured: (input) => ({ content: [], structuredContent: { got: input } }),
   json_text: () => text('{"ids": ["a", "b"]}'),
   plain_text: () => text('[1] is no JSON'),
+  /** Answers with what it is called with. */
+  repeat: (answer) => answer,
   picture: () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
   mixed: () => ({ content: MIXED, structuredContent: { level: 3 }, _meta: { 'example.com/trace': 'abc' } }),
   blocks: () => ({ content: MIXED }),
@@ -38,6 +40,10 @@ export const createTools = ({ journal, refuse }) => ({
       // Most clients forget what they wait for as soon as they have the answer.
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
+    return text('done');
+  },
+  report: async ({ words }, { notify, token }) => {
+    await notify({ method: 'notifications/progress', params: { progressToken: token, progress: 1, message: words } });
     return text('done');
   },
   chatty: async ({ words }, { log }) => {

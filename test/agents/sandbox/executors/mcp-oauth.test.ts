@@ -187,6 +187,15 @@ describe('an MCP server with oauth', () => {
     });
   });
 
+  it('has no token in what its tools answer, also one that was fetched for the call', async () => {
+    const { issuer, server, call } = await startCalled();
+    server.isEcho = true;
+    expect(await call()).toMatchObject({ ok: true, output: 'Bearer [masked]' });
+    issuer.tokens.clear();
+    expect(await call()).toMatchObject({ ok: true, output: 'Bearer [masked]' });
+    expect(issuer.asked).toHaveLength(2);
+  });
+
   it('has no token and no secret in what it says when it fails', async () => {
     const { issuer, server, guarded, call } = await startCalled();
     server.refuse = 500;

@@ -22,7 +22,7 @@ import {
   type Sandbox,
   type SandboxCall,
 } from '../../../../src/agents/sandbox/sandbox.js';
-import type { McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
+import { createAnswerMask, type McpServer } from '../../../../src/core/catalog/sources/mcp-server.js';
 import type { Risk } from '../../../../src/core/catalog/tool.js';
 import { createTool } from '../../../support/create-tool.js';
 
@@ -73,7 +73,7 @@ function start(
   opened.push(sandbox);
 }
 
-interface CallMore extends Pick<SandboxCall, 'signal' | 'onLog' | 'onQuestion' | 'user' | 'decided'> {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onLog' | 'onProgress' | 'onQuestion' | 'user' | 'decided'> {
   risk?: Risk;
   input?: object;
   /** Of a sandbox of its own, on the same server. */
@@ -369,6 +369,88 @@ describe('a tool of an MCP server', () => {
     await sandbox.close();
     expect(() => process.kill(Number(pid.ok && pid.output), 0)).toThrow('ESRCH');
     expect(await call('pid')).toMatchObject({ ok: false, code: 'tool_unavailable' });
+  });
+});
+
+describe('the keys that an MCP server is given', () => {
+  const KEY = 'Zm9vL2JhciYm';
+  const PASSWORD = 'hunter/2@horse';
+  const env = {
+    API_KEY: KEY,
+    STORE: `postgres://svc:${encodeURIComponent(PASSWORD)}@db/notes`,
+    PIN_TOKEN: '90017',
+    USE_TOKEN: 'true',
+    LEVEL: 'warning',
+    ROOT: '/data/notes-2026-11',
+    HOST: 'https://notes.example.com',
+    ZONE: 'eu-west-1',
+  };
+  const settings = {
+    is: true,
+    said: 'true',
+    level: 'warning',
+    place: `${env.ROOT}/a`,
+    link: `${env.HOST}/a`,
+    at: env.ZONE,
+  };
+  beforeAll(() => start({ ...ownServer(), env: { ...env, NUMBER_KEY: '12345678' } }));
+
+  it('are in no text of its answers, whose settings and media stay as they came', async () => {
+    const blob = `${KEY}AAAA`;
+    const block = (key: string, password: string) => [
+      { type: 'text', text: `GET /?key=${key} by ${password}`, _meta: { [`x/${key}`]: key } },
+      { type: 'image', data: blob, mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: `note:///${key}`, mimeType: 'a/b', blob } },
+      { type: 'resource', resource: { uri: 'note:///b', text: key } },
+      { type: 'resource_link', uri: `note:///${key}`, name: key },
+    ];
+    const answer = (key: string, password: string, number: number | string) => ({
+      content: block(key, password),
+      structuredContent: { [key]: [key, { a: password }], number, ...settings },
+      _meta: { 'example.com/trace': key },
+    });
+    const hidden = answer('[masked]', '[masked]', '[masked]');
+    const result = await call('repeat', { input: answer(KEY, PASSWORD, 12_345_678) });
+    expect(result).toMatchObject({ content: hidden.content, output: hidden.structuredContent, meta: hidden._meta });
+    const text = `{"path": "${KEY.replace('9', '\\u0039')}", "is": true}`;
+    expect(await call('repeat', { input: { content: [{ type: 'text', text }] } })).toMatchObject({
+      output: { path: '[masked]', is: true },
+    });
+  });
+
+  it('are in no failure, log, report or question', async () => {
+    const content = [{ type: 'text', text: `no such key: ${KEY}` }];
+    expect(await call('repeat', { input: { content, isError: true } })).toMatchObject({
+      ok: false,
+      reason: 'no such key: [masked]',
+      content: [{ text: 'no such key: [masked]' }],
+    });
+    const onLog = vi.fn<(message: LogMessage) => void>();
+    await call('chatty', { input: { words: KEY }, onLog });
+    expect(onLog).toHaveBeenCalledWith({ level: 'warning', logger: 'db', data: { words: '[masked]' } });
+    const onProgress = vi.fn();
+    await call('report', { input: { words: KEY }, onProgress });
+    expect(onProgress).toHaveBeenCalledWith({ progress: 1, message: '[masked]' });
+    const onQuestion = vi.fn<AskPerson>(async () => ({ action: 'decline' }));
+    await call('ask', { input: form({ title: KEY }, `Is it ${KEY}?`), onQuestion });
+    expect(onQuestion.mock.calls[0]?.[0]).toMatchObject({
+      message: 'Is it [masked]?',
+      requestedSchema: { properties: { day: { title: '[masked]' } } },
+    });
+  });
+
+  it.each<[string, McpServer]>([
+    ['a header', { url: 'https://a.test', headers: { 'x-api-key': KEY } }],
+    ['a token', { url: 'https://a.test', headers: { authorization: `Bearer ${KEY}` } }],
+    ['a login', { url: 'https://a.test', headers: { authorization: `Basic ${btoa(`svc:${KEY}`)}` } }],
+    ['a query', { url: `https://a.test/mcp?api_key=${KEY}` }],
+    ['a client secret', { url: 'https://a.test', oauth: { clientId: 'winnow', clientSecret: KEY } }],
+  ])('are known in %s', (_, server) => {
+    const mask = createAnswerMask({
+      ...server,
+      ...('url' in server && { headers: { accept: 'text/html', ...server.headers } }),
+    });
+    expect(mask(`${KEY} of svc, winnow, text/html`)).toBe('[masked] of svc, winnow, text/html');
   });
 });
 
