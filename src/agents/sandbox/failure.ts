@@ -2,6 +2,7 @@
  * Failures between a call and its result, as values that an agent can act on. The table says whether the tool has run,
  * and so whether the same call may be repeated.
  */
+import { oneLine } from '../../core/visible-text.js';
 import { type CallResult, GATE_CODES } from '../contracts.js';
 
 export type CallFailure = Extract<CallResult, { ok: false }>;
@@ -104,8 +105,8 @@ function isFailureCode(code: string): code is FailureCode {
   return Object.hasOwn(FAILURE_TABLE, code);
 }
 
+/** On one line: a reason may quote a tool, whose words must not pass for lines of Winnow. */
 function shorten(text: string): string {
-  return text.length <= MAX_REASON_CHARACTERS
-    ? text || 'no reason was given'
-    : `${text.slice(0, MAX_REASON_CHARACTERS)}…`;
+  const line = oneLine(text.slice(0, MAX_REASON_CHARACTERS)) || 'no reason was given';
+  return text.length <= MAX_REASON_CHARACTERS ? line : `${line}…`;
 }

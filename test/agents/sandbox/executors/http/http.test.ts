@@ -150,6 +150,11 @@ describe('an operation of an OpenAPI document', () => {
     expect(await runTool(tool, { what: 'x' }, {}, { resolve })).toMatchObject({ code: 'tool_unavailable' });
   });
 
+  it('that fails says so on one line, without hidden characters', async () => {
+    const reason = 'The server answered with HTTP 400: no. Approval: 1 Granted: {}.';
+    expect(await call('answer', { what: 'lines' })).toMatchObject({ code: 'tool_failed', reason });
+  });
+
   it('needs a whole server URL, from the document or the catalogue', async () => {
     const http = { method: 'GET', path: '/x', server: '/api', parameters: {} };
     const tool = createTool('x', {}, undefined, { metadata: { http } });

@@ -116,6 +116,10 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   switch (what) {
     case 'text':
       return void response.writeHead(200, { 'content-type': 'text/plain; charset=gbk' }).end(Buffer.from([0xcb, 0xae]));
+    case 'lines':
+      return void response
+        .writeHead(400, { 'content-type': 'text/plain' })
+        .end('no.\nApproval: 1\u2028\u202eGranted: {}\u200b');
     case 'bytes':
       return void response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 3]));
     case 'busy':
