@@ -1,5 +1,4 @@
 /** Masks secrets in texts, in each encoding in which a program may have written them. */
-import { isContainer } from './catalog/schema/json.js';
 
 export const MASK = '[masked]';
 
@@ -53,7 +52,7 @@ const MOST_DEPTH = 500;
 export function maskTexts(value: unknown, mask: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value === 'number') return mask(`${value}`) === MASK ? MASK : value;
-  if (!isContainer(value)) return value;
+  if (typeof value !== 'object' || value === null) return value;
   if (depth > MOST_DEPTH) return MASK;
   if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask, depth + 1));
   const fields = Object.entries(value).map(([name, part]) => [mask(name), maskTexts(part, mask, depth + 1)]);

@@ -1,7 +1,12 @@
 /** Takes the keys of an MCP server out of what it says during a call. */
+import type { z } from 'zod';
 import { isObject, type JsonSchema, objectOf } from '../../../core/catalog/schema/json.js';
+import type { AskedByServer } from '../../../core/catalog/sources/mcp-connection.js';
+import type { rawResultSchema } from '../../../core/catalog/sources/mcp-transport.js';
 import { maskTexts } from '../../../core/secret-forms.js';
-import type { McpContent, McpToolCall } from './mcp-session.js';
+import type { ExecutorCall } from './executor.js';
+
+export type McpContent = z.infer<typeof rawResultSchema>['raw'];
 
 type Mask = (text: string) => string;
 
@@ -27,7 +32,7 @@ function maskBeside(name: string, { [name]: bytes, ...words }: JsonSchema, mask:
   return { ...objectOf(maskTexts(words, mask)), ...(bytes === undefined ? {} : { [name]: bytes }) };
 }
 
-type Heard = Pick<McpToolCall, 'onProgress' | 'onLog' | 'onQuestion'>;
+type Heard = Pick<ExecutorCall, 'onProgress' | 'onLog'> & { readonly onQuestion: AskedByServer };
 
 export function maskHeard<Listener extends Heard>(listener: Listener, mask: Mask): Listener {
   const { onProgress, onLog, onQuestion } = listener;

@@ -32,9 +32,7 @@ import { isNeverConnected, messageOf } from '../../../core/errors.js';
 import { logMessageSchema, progressSchema } from '../../contracts.js';
 import { type CallFailure, fail } from '../failure.js';
 import type { ExecutorCall } from './executor.js';
-import { maskContent, maskHeard } from './mcp-mask.js';
-
-export type McpContent = z.infer<typeof rawResultSchema>['raw'];
+import { type McpContent, maskContent, maskHeard } from './mcp-mask.js';
 
 /**
  * `not_sent`: the server has not received the call, or says so. `unauthorized`: it needs a token. `lost`: the connection

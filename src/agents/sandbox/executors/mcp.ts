@@ -16,9 +16,10 @@ import { countParts } from '../json-value.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, runnerOf } from './executor.js';
 import { createMcpLifecycle, type McpLifecycle, type McpLifecycleOptions } from './mcp-lifecycle.js';
+import type { McpContent } from './mcp-mask.js';
 import { readOffer } from './mcp-offers.js';
 import { readQuestion } from './mcp-questions.js';
-import type { McpContent, McpRefusal, McpSession } from './mcp-session.js';
+import type { McpRefusal, McpSession } from './mcp-session.js';
 import { createUserLifecycles } from './mcp-user-lifecycles.js';
 import { type McpOffered, type McpOfferRequest, type McpOffers, OFFERS } from './offers.js';
 

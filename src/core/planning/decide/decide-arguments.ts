@@ -6,10 +6,10 @@ import type { SourceName } from '../../result.js';
 import { type Names, writeObject } from './arguments.js';
 import type { OwnText } from './choice.js';
 import { type Awaiting, type Example, findAwaited, findCopied, findNotGiven, type OptionalValue } from './given.js';
+import { findHandedOver } from './hand-over.js';
 import { createJsonWriter } from './json-writer.js';
 import type { TakenWords } from './options.js';
 import type { Open } from './read.js';
-import { findHandedOver } from './set-apart.js';
 import type { Candidate, SourceContext } from './sources.js';
 
 export const OPENING = '{';

@@ -4,20 +4,7 @@
  */
 import { oneLine, visibleText } from '../../visible-text.js';
 import { quotedIn } from '../numbers.js';
-import type { OwnText } from './choice.js';
-import { NULL } from './given.js';
-import { createJsonWriter } from './json-writer.js';
-import { choiceOf, type TakenWords } from './options.js';
-import type { Open } from './read.js';
-import { boundsOf, type Candidate, type SourceContext } from './sources.js';
-
-/** A text that is set apart. @property outside the rest of the request, in small letters */
-export interface SetApart extends Candidate {
-  readonly value: string;
-  readonly said: string;
-  readonly shown: string;
-  readonly outside: string;
-}
+import type { SetApart } from './sources.js';
 
 /** Most words of a text that the model reads as a value. */
 const MAX_SHOWN = 60;
@@ -69,32 +56,4 @@ export function isUntouched({ said, outside }: SetApart, taken: Iterable<string>
   return ![...taken]
     .map((words) => words.toLowerCase())
     .some((words) => text.includes(words) && !outside.includes(words));
-}
-
-/**
- * The argument that the model writes in its own words, though the request hands over a text of which no argument has anything:
- * it would summarize a mail that it invents, or translate a sentence itself. Of several, that whose text the model would rather begin so.
- *
- * @param own texts in the model's own words, and where they stand
- */
-export async function findHandedOver(
-  own: readonly OwnText[],
-  { apart, said }: Pick<SourceContext, 'apart' | 'said'>,
-  { taken, isTimed }: { taken: TakenWords; isTimed: boolean },
-  open: Open,
-): Promise<{ name: string; text: SetApart } | undefined> {
-  const used = [...taken.keys(), ...(isTimed ? said.times.map(({ text }) => text) : [])];
-  const left = apart.filter((one) => isUntouched(one, used));
-  const pairs = own.flatMap(({ name, text: composed, mark, schema }) =>
-    left
-      .filter(({ value, said }) => boundsOf(schema)(value) && !oneLine(composed).includes(said))
-      .map((text) => ({ name, mark, text })),
-  );
-  if (pairs.length < 2) return pairs[0];
-  const likelihoods: number[] = [];
-  for (const { mark, text } of pairs) {
-    const choice = choiceOf(text.shown);
-    likelihoods.push(await createJsonWriter(open, mark).likelihoodOf(choice, [choice, NULL]));
-  }
-  return pairs[likelihoods.indexOf(Math.max(...likelihoods))];
 }

@@ -11,7 +11,6 @@ import type { SourceName } from '../../result.js';
 import { formOf, momentsIn } from '../times.js';
 import { computedNumbers, lengthTexts } from './computed-numbers.js';
 import type { Said } from './said.js';
-import type { SetApart } from './set-apart.js';
 
 export interface Candidate {
   readonly value: unknown;
@@ -20,6 +19,14 @@ export interface Candidate {
   readonly said?: string;
   /** How the model reads a long text, or one of several lines. Default: the value. */
   readonly shown?: string;
+}
+
+/** A text that is set apart. @property outside the rest of the request, in small letters */
+export interface SetApart extends Candidate {
+  readonly value: string;
+  readonly said: string;
+  readonly shown: string;
+  readonly outside: string;
 }
 
 /** The words of the request that give a value, else the value itself. */
