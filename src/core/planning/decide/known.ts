@@ -28,7 +28,8 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const said = asks.some((ask) => ask !== parts.message) ? withoutReplaced(all) : all;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const apart = setApartIn(request.message);
-  const paragraphs = paragraphsOf(request.message);
+  const isLong = parts.message.length > MAX_CHARACTERS;
+  const paragraphs = isLong ? [parts.message] : paragraphsOf(request.message);
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
 
@@ -55,7 +56,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   /** The same without the words and numbers of other asks; days and times hold for all. */
   function ownOf(whole: SaidFor, ask: string): SaidFor {
     const others = asks.filter((one) => one !== parts.message && !one.includes(ask));
-    if (ask === parts.message || others.length === 0 || parts.message.length > MAX_CHARACTERS) return whole;
+    if (ask === parts.message || others.length === 0 || isLong) return whole;
     const own = (text: string) => (paragraphs.includes(text) ? ownWords(text, { ask, others }) : [text]);
     const texts = whole.texts.flatMap(own);
     return onlyWith(texts, whole, [ask, ...texts]);

@@ -6,21 +6,22 @@ import { oneLine, visibleText } from '../../visible-text.js';
 import { quotedIn } from '../numbers.js';
 import type { SetApart } from './sources.js';
 
-/** Most words of a text that the model reads as a value. */
-const MAX_SHOWN = 60;
+/** Most characters of a text that the model reads as a value. */
+const MAX_SHOWN = 400;
+/** Most texts of a request, and the characters in which those in quotation marks are looked for. */
+const MOST = { texts: 8, quoted: 4000 };
 
 /** @example setApartIn('Translate into French: where is the station?') // one, with the value 'where is the station?' */
 export function setApartIn(message: string): SetApart[] {
   const text = visibleText(message).trim();
   const fenced = fencedIn(text);
-  const quoted = quotedIn(text).map(({ start, end }) => text.slice(start, end));
+  const quoted = quotedIn(text.slice(0, MOST.quoted)).map(({ start, end }) => text.slice(start, end));
   const found = [...(fenced.length > 0 ? fenced : partsOf(text)), ...quoted].map((part) => part.trim());
-  const all = [...new Set(found)].filter((part) => /[\p{L}\p{N}]/u.test(part));
+  const all = [...new Set(found)].filter((part) => /[\p{L}\p{N}]/u.test(part)).slice(0, MOST.texts);
   const outer = all.filter((part) => !all.some((other) => other !== part && other.includes(part)));
   return outer.map((value) => {
     const said = oneLine(value);
-    const words = said.split(' ');
-    const shown = words.length > MAX_SHOWN ? `${words.slice(0, MAX_SHOWN).join(' ')}…` : said;
+    const shown = said.length > MAX_SHOWN ? `${said.slice(0, MAX_SHOWN).replace(/\p{Cs}$/u, '')}…` : said;
     return { value, from: 'request', said, shown, outside: oneLine(text.replace(value, () => ' ')).toLowerCase() };
   });
 }
