@@ -137,11 +137,12 @@ export async function likelihoodOf(name: string, trie: TrieNode, place: NamePlac
 
 async function followName(name: string, trie: TrieNode, { reader, start, forced }: NamePlace & { forced: number }) {
   const way = wayTo(reader.tokenize(name), trie, forced);
+  const ahead = aheadOn(way);
   let [path, probability, likelihood] = [start, way.length > 0 ? 1 : 0, way.length > 0 ? 1 : 0];
   for (const [place, { node, child, isWeighed }] of way.entries()) {
     if (isWeighed && probability > 0) {
-      const ahead = aheadOn(way.slice(place));
-      const found = await weighChildren({ node, path }, reader, ahead.length > 0 ? ahead : guessFrom(node));
+      const known = ahead.slice(place);
+      const found = await weighChildren({ node, path }, reader, known.length > 0 ? known : guessFrom(node));
       const next = found.find((one) => one.child === child);
       probability *= next?.share ?? 0;
       likelihood *= next?.likelihood ?? 0;
@@ -172,10 +173,10 @@ function wayTo(tokens: readonly Token[], trie: TrieNode, forced: number): Edge[]
   return node.name === undefined ? [] : way;
 }
 
-/** How the path goes on to the last edge that is weighed. */
+/** How the path goes on to the last edge that is weighed: a token for each edge before it, since only ends have several. */
 function aheadOn(way: readonly Edge[]): NextToken[] {
   const last = way.findLastIndex(({ isWeighed }) => isWeighed);
-  return way.slice(0, last).flatMap(({ child }, place): NextToken[] => {
+  return way.slice(0, Math.max(0, last)).flatMap(({ child }, place): NextToken[] => {
     const next = way[place + 1];
     const candidates = next?.isWeighed ? wantedAt(next.node) : undefined;
     return child.tokens.map((token) => ({ token, candidates }));

@@ -247,18 +247,14 @@ it('a pattern of a stranger hangs nothing, and takes no value that it has not ma
   expect(found.map(({ value }) => value)).toEqual(['ab']);
 });
 
+const NO_WORDS = { spans: [], earlier: [], apart: [], handles: new Map() };
+
 it.each([
   [true, ['2026-11-23']],
   [false, []],
 ])('the present is a value only where one is required: %s', (required, values) => {
   const times = [{ text: 'now', start: { date: '2026-11-23', time: '10:00:00' }, isNow: true as const }];
-  const context = {
-    said: { times, numbers: [], durations: [] },
-    spans: [],
-    earlier: [],
-    apart: [],
-    handles: new Map(),
-  };
+  const context = { said: { times, numbers: [], durations: [] }, ...NO_WORDS };
   const place = { name: 'since', schema: { type: 'string', format: 'date' }, required };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
@@ -269,13 +265,7 @@ it.each([
   ['is no day of a text', {}, []],
 ])('a bare number that may be a year %s', (_, form, values) => {
   const times = [{ text: '1000', start: { date: '1000-01-01' } }];
-  const context = {
-    said: { times, numbers: [], durations: [] },
-    spans: [],
-    earlier: [],
-    apart: [],
-    handles: new Map(),
-  };
+  const context = { said: { times, numbers: [], durations: [] }, ...NO_WORDS };
   const place = { name: 'data', schema: { type: 'string', ...form }, required: true };
   const found = candidatesFor(place, { ...context, timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(values);
