@@ -5,7 +5,7 @@ import { loadPrompts } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';
 import type { PlanResult, SelectResult } from './result.js';
 import { createSelectionStage, hasRoomForMore, keptForMore, mergeRounds } from './selection/select.js';
-import { type CallOptions, createTurns, type PlannerParts } from './turn.js';
+import { type CallOptions, createTurns, type PlannerParts, type Turn } from './turn.js';
 
 export type { CallOptions, PlannerParts };
 
@@ -34,23 +34,45 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     select: (input, call) =>
       turns.take(input, call, async (turn) => {
-        const selection = await select(turn, turn.view);
+        const selectOnce = (asked: Turn) => select(asked, asked.view);
+        const selection = await inReadings(turn, selectOnce, ({ mode }) => mode !== 'none');
         return { ...selection, ...turn.reportOf(selection) };
       }),
 
     plan: (input, call) =>
       turns.take(input, call, async (turn) => {
-        let selection = await select(turn, turn.view);
-        for (let round = 1; ; round++) {
-          const maxTools = turn.request.maxTools ?? turns.options.maxTools;
-          const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools, turn);
-          const planned = await plan(turn, { selection, isRoundLeft });
-          if (planned.kind !== 'needTools') return { ...planned, ...turn.reportOf(planned.selection) };
-          turn.trace.add('planning', `a tool is missing: ${planned.needTools}`);
-          const kept = keptForMore(selection, maxTools, turn);
-          const more = await select(turn.lookingFor(planned.needTools, kept), turn.rest(selection));
-          selection = mergeRounds(selection, kept, more);
-        }
+        const planned = await inReadings(turn, planOnce, ({ kind }) => kind !== 'unplannable');
+        return { ...planned, ...turn.reportOf(planned.selection) };
       }),
   };
+
+  async function planOnce(turn: Turn) {
+    let selection = await select(turn, turn.view);
+    for (let round = 1; ; round++) {
+      const maxTools = turn.request.maxTools ?? turns.options.maxTools;
+      const isRoundLeft = round < turns.options.maxRounds && hasRoomForMore(selection, maxTools, turn);
+      const planned = await plan(turn, { selection, isRoundLeft });
+      if (planned.kind !== 'needTools') return planned;
+      turn.trace.add('planning', `a tool is missing: ${planned.needTools}`);
+      const kept = keptForMore(selection, maxTools, turn);
+      const more = await select(turn.lookingFor(planned.needTools, kept), turn.rest(selection));
+      selection = mergeRounds(selection, kept, more);
+    }
+  }
+}
+
+/** Where nothing serves the message, it is read without texts that it hands over, too. */
+async function inReadings<T>(
+  turn: Turn,
+  path: (turn: Turn) => Promise<T>,
+  isServed: (result: T) => boolean,
+): Promise<T> {
+  const first = await path(turn);
+  if (isServed(first)) return first;
+  for (const asked of turn.otherwise) {
+    turn.trace.add('scope', 'the message is read again', { asked: asked.text });
+    const found = await path({ ...turn, asked });
+    if (isServed(found)) return found;
+  }
+  return first;
 }

@@ -16,6 +16,7 @@ import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/budget.js';
 import type { Kept, Stage } from './selection/candidates.js';
+import { readingsOf, uncut } from './set-apart.js';
 import { createTrace } from './trace.js';
 
 export interface CallOptions {
@@ -55,11 +56,13 @@ const neededSchema = z.object({
 export function createTurns({ catalog, model, planningModel = model, ...parts }: PlannerParts) {
   parseOptions(neededSchema, { catalog, model }, 'planner');
   const options = resolveOptions(parts.options);
+  const isDecided =
+    options.planning === 'decide' || (options.planning === 'auto' && planningModel.preferredAnswer === 'rank');
   const viewOf = createScope(catalog, parts.filter);
   const rules = parts.rules ?? (() => catalog.rules);
   const schemaTokens = createSchemaTokens(planningModel);
   const viewTokens = createViewTokens(schemaTokens);
-  return { options, viewOf, begin, take };
+  return { options, isDecided, viewOf, begin, take };
 
   /** Parses one request and runs `path` on it. @throws WinnowError `invalid_request`, `cancelled` */
   async function take<T extends PlanResult | SelectResult>(
@@ -83,8 +86,11 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
     trace.add('scope', `${view.tools.length} tools are visible`, session === undefined ? {} : { session });
     const unseen = unseenHistory(request, options);
     if (unseen !== undefined) trace.add('scope', unseen);
+    const [asked, ...otherwise] = isDecided ? readingsOf(request.message) : [uncut(request.message)];
     const turn = {
       request,
+      asked,
+      otherwise,
       view,
       rules: rules(),
       trace,
@@ -110,7 +116,13 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
         const { require: _, ...rest } = request;
         const maxTools = (request.maxTools ?? options.maxTools) - kept.tools.length;
         const message = `${request.message} (${need})`;
-        return { ...turn, request: { ...rest, message, maxTools }, earlier: toolsOf(kept.tools, view) };
+        const text = `${turn.asked.text} (${need})`;
+        return {
+          ...turn,
+          request: { ...rest, message, maxTools },
+          asked: { ...turn.asked, text },
+          earlier: toolsOf(kept.tools, view),
+        };
       },
       reportOf: (selection: Selection) => ({
         usage: {

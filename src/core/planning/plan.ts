@@ -25,11 +25,10 @@ const NO_TOOLS = 'There are no tools: the catalogue is empty, or all of it is hi
 /** @throws WinnowError `plan_invalid`, or an error of the model */
 export function createPlanningStage(
   { model: selecting, planningModel: model = selecting }: PlannerParts,
-  { prompts, turns: { options }, select }: { prompts: Prompts; turns: Turns; select: SelectionStage },
+  { prompts, turns: { options, isDecided }, select }: { prompts: Prompts; turns: Turns; select: SelectionStage },
 ): (turn: Turn, stage: Stage) => Promise<Planned> {
-  const isDecided = options.planning === 'decide' || (options.planning === 'auto' && model.preferredAnswer === 'rank');
   return async (turn, { selection, isRoundLeft }) => {
-    const { view, request, trace, usage, facts, signal } = turn;
+    const { view, request, asked, trace, usage, facts, signal } = turn;
     if (view.tools.length === 0) return { kind: 'unplannable', reason: NO_TOOLS, selection };
     const tools = toolsOf(isDecided ? likeliestFirst(selection) : selection.tools, view);
     trace.add('planning', `planning with ${tools.length} tools`, { tools: tools.map(({ name }) => name) });
@@ -39,13 +38,21 @@ export function createPlanningStage(
     const about = { model, prompts, request, context, trace, facts, signal };
     const contextAfter = (asks: readonly string[]) => renderContext(after(asks, request), options);
     const orderFor = async (ask: string, before: readonly string[]) => {
-      const found = await select({ ...turn, request: { ...after(before, request), message: ask } }, view);
+      const one = { request: { ...after(before, request), message: ask }, asked: { ...asked, text: ask } };
+      const found = await select({ ...turn, ...one }, view);
       return found.mode === 'selected' ? toolsOf(likeliestFirst(found), view) : [];
     };
     const shared = { ...about, usage: usage.planning, defaults: options.defaults };
     const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, () =>
       isDecided
-        ? decidePlan(tools, { ...shared, view, isOrdered: selection.mode === 'selected', orderFor, contextAfter })
+        ? decidePlan(tools, {
+            ...shared,
+            view,
+            asked,
+            isOrdered: selection.mode === 'selected',
+            orderFor,
+            contextAfter,
+          })
         : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
     );
     if (written.kind === 'invalid') throw invalidPlan(written, selection);

@@ -28,7 +28,9 @@ export interface SelectionParts {
 
 export interface SelectionCall {
   view: View;
+  /** With the message as it is read to find tools. */
   request: Request;
+  /** Those that match the request. */
   rules: readonly Rule[];
   usage: Usage;
   /** Tools of an earlier round, which share the budget. */

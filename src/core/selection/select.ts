@@ -22,7 +22,7 @@ import {
   type StageContext,
 } from './candidates.js';
 import { NO_TOOL } from './model-choice.js';
-import { DEFAULT_STAGES, rules, wanted } from './stages.js';
+import { DEFAULT_STAGES, matchingRules, rules, wanted } from './stages.js';
 
 const MAX_KEYWORD_MATCHES = 20;
 /** If the schemas of all visible tools have fewer tokens, selection costs more than it saves. */
@@ -53,7 +53,16 @@ export function createSelectionStage(
   };
   return ({ usage, ...turn }, view) =>
     withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () =>
-      select({ ...turn, view, usage: usage.selection }, parts),
+      select(
+        {
+          ...turn,
+          view,
+          request: { ...turn.request, message: turn.asked.text },
+          rules: matchingRules(turn.rules, turn.request),
+          usage: usage.selection,
+        },
+        parts,
+      ),
     );
 }
 

@@ -16,9 +16,8 @@ import { modelChoice, probabilityOf } from './model-choice.js';
 export const rules: Stage = {
   name: 'rules',
   apply(candidates, { call }) {
-    const matched = matchingRules(call.rules, call.request);
     const ruled = (names: (rule: Rule) => readonly string[] | undefined) =>
-      matched.flatMap((rule) =>
+      call.rules.flatMap((rule) =>
         named(names(rule) ?? [], call.view.byName, { via: 'rule', serves: rule.name }, PRIORITY.rule),
       );
     const first = ruled((rule) => rule.first);

@@ -57,11 +57,12 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
   };
   const model = createScriptedModel();
   const prompts = loadPrompts();
+  const request = parseRequest({ message: 'do it', ...given.request });
   return select(
     {
       view,
-      request: parseRequest({ message: 'do it', ...given.request }),
-      rules,
+      request,
+      rules: matchingRules(rules, request),
       earlier: [],
       usage: noUsage(),
       trace: createTrace(),

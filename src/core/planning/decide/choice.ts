@@ -67,7 +67,8 @@ export async function writeChoice(place: PlainPlace, writing: ChoiceWriting): Pr
   const own = canCompose ? await writeOwnWords(wanted, writing) : undefined;
   const best = own ? undefined : await chooseMeant(place, options, writing);
   const copied = canCompose && best?.chosen.candidate.from === 'request' ? best.chosen.candidate : undefined;
-  const longer = copied && (await writeOn(wordsOf(copied), wanted, writing));
+  const isWhole = writing.context.apart.some((one) => one === copied);
+  const longer = copied && !isWhole && (await writeOn(wordsOf(copied), wanted, writing));
   const composed = own ?? longer;
   if (!composed) {
     if (best) return write(place, best.chosen.candidate, best.probability, writing);

@@ -25,9 +25,13 @@ import { decideSteps } from './steps.js';
  * @throws WinnowError errors of the model
  */
 export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Promise<Written> {
-  const { request, context, trace } = parts;
+  const {
+    request,
+    asked: { text: message },
+    context,
+    trace,
+  } = parts;
   if (tools.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', request) };
-  const message = oneLine(request.message);
   const read = createRead(parts);
   const readUnasked = createReadUnasked(parts, read);
   const earlier = (request.history ?? []).map(({ content }) => content);
@@ -157,7 +161,7 @@ function inWords(text: string): string {
 async function toWritten(
   drafts: readonly Draft[],
   { unserved, confidence }: { unserved: string[]; confidence: number },
-  { request, message, tools, defaults, trace }: Deciding,
+  { request, tools, defaults, trace }: Deciding,
 ): Promise<Written> {
   const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
   if (missing.length > 0) {
@@ -177,7 +181,7 @@ async function toWritten(
   const sure = Math.round(confidence * 10_000) / 10_000;
   return {
     kind: 'plan',
-    goal: message,
+    goal: oneLine(request.message),
     steps: checked.steps,
     levels: levelsOf(checked.steps),
     unserved,

@@ -24,12 +24,16 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
   const { request, view, context } = parts;
   const asks = [...new Set(chosen.map(({ ask }) => ask))];
   // An ask that the model completed from the history may name a day in full, in place of that of an earlier message.
-  const all = await readSaid({ ...request, message: [...new Set([request.message, ...asks])].join('\n') });
+  const all = await readSaid({
+    ...request,
+    message: [...new Set([request.message, ...asks.map(parts.asked.restore)])].join('\n'),
+  });
   const said = asks.some((ask) => ask !== parts.message) ? withoutReplaced(all) : all;
   const earlier = spansOf((request.history ?? []).map(({ content }) => oneLine(content)));
   const apart = setApartIn(request.message);
-  const isLong = parts.message.length > MAX_CHARACTERS;
-  const paragraphs = isLong ? [parts.message] : paragraphsOf(request.message);
+  const message = oneLine(request.message);
+  const isLong = message.length > MAX_CHARACTERS;
+  const paragraphs = isLong ? [message] : paragraphsOf(request.message);
   const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
   return { saidFor, ownOf, partOf, promptFor, results, takenBy };
 
@@ -44,7 +48,7 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
       said: timesFor(tool, said),
       // Without a history, words that only the ask has are the model's own.
       texts: [...new Set([...(earlier.length > 0 ? [ask] : []), ...entities, ...paragraphs])],
-      elsewhere: paragraphs.length > 1 ? [parts.message] : [],
+      elsewhere: paragraphs.length > 1 ? [message] : [],
       apart: apart.filter(({ value }) => !drafts.some((draft) => Object.values(draft.arguments).includes(value))),
       earlier,
       // Of equal names the outer one counts.
@@ -71,7 +75,13 @@ export async function readKnown(chosen: readonly ToolOfAsk[], drafts: readonly D
     const isOffered = takesField(tool, settling);
     const offeredBy = (draft: Draft) => resultFields(fittedSchemas(draft.tool).output).filter(isOffered);
     const before = drafts.map((draft) => ({ ...draft, offered: offeredBy(draft) }));
-    return stepPrompt(tool, { ask, serves, said: timesFor(tool, all), earlier: before, context });
+    return stepPrompt(tool, {
+      ask: parts.asked.restore(ask),
+      serves,
+      said: timesFor(tool, all),
+      earlier: before,
+      context,
+    });
   }
 
   function results(): SourceContext['results'] {

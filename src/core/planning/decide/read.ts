@@ -14,10 +14,12 @@ import {
   type TokenReader,
 } from '../../model/model.js';
 import type { Prompts } from '../../prompts/prompts.js';
+import type { Asked } from '../../set-apart.js';
 import type { PlanParts } from '../write.js';
 
 export interface DecideParts extends PlanParts {
   readonly view: View;
+  readonly asked: Asked;
   /** Whether the tools stand in the order of selection, likeliest first. */
   readonly isOrdered: boolean;
   /** The tools that selection chooses for one ask of several, likeliest first, with those before it as earlier messages. */

@@ -2313,6 +2313,11 @@ describe('an argument', () => {
     const translate = toolOf('translate', { text, to: text }, ['text', 'to']);
     const mail = toolOf('mail', { subject: text, body: text }, ['subject', 'body']);
     const oneLineOf = (message: string) => message.replace(/\s+/gu, ' ');
+    /** The model would rather write its own words than the text. */
+    const translated = (shown: string): Answer => ({
+      '"text": "Mot", "to": "French"}': 0.9,
+      [`"text": ${JSON.stringify(shown)}, "to": "French"}`]: 0.1,
+    });
     const write = (tool: Tool, message: string, answer: Answer) =>
       decide([tool], message, { tool: single(oneLineOf(message), tool.name), arguments: { [tool.name]: answer } });
 
@@ -2323,10 +2328,7 @@ describe('an argument', () => {
       ['in lines of its own', 'Into French please\n\nDear all,\nthe train is late.', 'Dear all,\nthe train is late.'],
       ['in a fence', 'Into French\n```\nDear all,\nso long\n```\nthanks', 'Dear all,\nso long'],
     ])('is passed on as it stands, though the model would translate it: %s', async (_, message, value) => {
-      const { steps, result } = await write(translate, message, {
-        '"text": "Où est la gare ?", "to": "French"}': 0.9,
-        [`"text": ${JSON.stringify(oneLineOf(value))}, "to": "French"}`]: 0.1,
-      });
+      const { steps, result } = await write(translate, message, translated(oneLineOf(value)));
       expect(steps).toMatchObject([{ arguments: { text: value } }]);
       expect(result).toMatchObject({ steps: [{ from: { text: 'request' } }] });
     });
@@ -2362,13 +2364,47 @@ describe('an argument', () => {
       expect(steps).toMatchObject([{ arguments: { folder: 'Plot' } }]);
     });
 
+    const readIn = (model: { readerCalls: readonly { about?: unknown }[] }, prompt: string) =>
+      model.readerCalls.flatMap(({ about }) => {
+        const { promptName, variables } = Object(about);
+        return promptName === prompt && variables.message !== '' ? [variables.message] : [];
+      });
+
+    it('shows its words only to the arguments where it is long', async () => {
+      const pasted = 'We met on Monday. Ann books the hall, Bo orders the cake. '.repeat(8).trim();
+      const { steps, model } = await decide([translate], `Into French:\n${pasted}`, {
+        tool: (message) => chooses(message, 'translate'),
+        arguments: { translate: translated(`${pasted.slice(0, 400)}…`) },
+      });
+      expect(steps).toMatchObject([{ arguments: { text: pasted } }]);
+      expect(readIn(model, 'split-asks')).toEqual(['Into French: …']);
+      expect(readIn(model, 'choose-tool')).toEqual(['Into French: …']);
+      expect(new Set(readIn(model, 'fill-arguments'))).toEqual(new Set([`Into French: ${pasted}`]));
+    });
+
+    it('is left out where nothing serves the request otherwise', async () => {
+      const message = 'Into French: may I bring my dog?';
+      const { steps, result } = await decide([translate], message, {
+        tool: (asked) => chooses(asked, asked === message ? 'none' : 'translate'),
+        fits: { translate: (asked) => (asked === message ? 'no"}' : 'yes"}') },
+        arguments: { translate: translated('may I bring my dog?') },
+      });
+      expect(steps).toMatchObject([{ arguments: { text: 'may I bring my dog?', to: 'French' } }]);
+      expect(result).toMatchObject({ goal: message });
+    });
+
+    it('makes no request of what nothing serves', async () => {
+      const { result, model } = await decide([translate], 'Fun fact: dogs dream', {
+        tool: (asked) => chooses(asked, 'none'),
+        fits: { translate: 'no"}' },
+      });
+      expect(result).toMatchObject({ kind: 'unplannable' });
+      expect(readIn(model, 'split-asks')).toEqual(['Fun fact: dogs dream', 'Fun fact: …']);
+    });
+
     it('is whole, however long it is', async () => {
       const pasted = Array.from({ length: 300 }, (_, place) => `word${place}`).join(' ');
-      const shown = pasted.slice(0, 400);
-      const { steps } = await write(translate, `Into French:\n${pasted}`, {
-        '"text": "Mot", "to": "French"}': 0.9,
-        [`"text": "${shown}…", "to": "French"}`]: 0.1,
-      });
+      const { steps } = await write(translate, `Into French:\n${pasted}`, translated(`${pasted.slice(0, 400)}…`));
       expect(steps).toMatchObject([{ arguments: { text: pasted } }]);
     });
   });

@@ -1,0 +1,120 @@
+/**
+ * Texts that a request hands over: "translate into French: where is the station?", or a pasted mail. Quotation marks, a colon,
+ * fences and line breaks tell them apart, and no words do. What is asked for mostly stands outside.
+ */
+import { type Bound, quotedIn } from './planning/numbers.js';
+import { oneLine, visibleText } from './visible-text.js';
+
+/** The message as models and search read it to find tools. */
+export interface Asked {
+  readonly text: string;
+  /** An ask in full, with at most `MOST.whole` characters of each text that is cut in `text`. */
+  restore(ask: string): string;
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+/** Characters: of a text that is read with the rest, of one in an ask in full, and where quotes are looked for. */
+const MOST = { uncut: 300, whole: 4000, quoted: 4000 };
+
+/**
+ * How a message is read to find tools: without long texts that it hands over; where nothing serves that, without
+ * any of them, and at last as a whole. A sentence of a pasted mail is no wish, and "into German: «…»" is clearer than with a question.
+ *
+ * @returns at least one
+ */
+export function readingsOf(message: string): [Asked, ...Asked[]] {
+  const text = visibleText(message).trim();
+  const long = longIn(text);
+  const fenced = fencesIn(text);
+  const apart = fenced.length > 0 ? [fenced] : partsOf(text).map((part) => [part]);
+  const whole = uncut(text);
+  const readings = [long, ...apart].map((parts) => cut(text, parts)).filter((one) => WORD.test(one.text));
+  const [first = whole, ...others] = [...readings, ...(text.length <= MOST.whole ? [whole] : [])];
+  const known = new Set([first.text]);
+  return [first, ...others.filter((one) => !known.has(one.text) && known.add(one.text))];
+}
+
+export function uncut(message: string): Asked {
+  return { text: oneLine(message), restore: (ask) => ask };
+}
+
+/** The texts themselves, as they stand. */
+export function textsApart(text: string): string[] {
+  const fenced = fencesIn(text);
+  return [...(fenced.length > 0 ? fenced : partsOf(text)), ...quotesIn(text)].map(({ start, end }) =>
+    text.slice(start, end).trim(),
+  );
+}
+
+function cut(text: string, parts: readonly Bound[]): Asked {
+  const cuts = parts.map((part) => {
+    const full = oneLine(text.slice(part.start, part.end));
+    const start = text.indexOf(full.slice(0, 1), part.start);
+    return { start, end: part.end, full: firstOf(full, MOST.whole) };
+  });
+  const withParts = (shown: (cut: (typeof cuts)[number]) => string) => {
+    const ends = [0, ...cuts.map(({ end }) => end)];
+    const said = cuts.map((one, place) => `${text.slice(ends[place], one.start)}${shown(one)}`);
+    return oneLine(`${said.join('')}${text.slice(ends.at(-1))}`);
+  };
+  const [short, whole] = [withParts(() => '…'), withParts(({ full }) => full)];
+  return {
+    text: short,
+    restore: (ask) => (ask === short ? whole : cuts.reduce((said, one) => said.replace('…', () => one.full), ask)),
+  };
+}
+
+/** The first characters, with "…" where more follow. @example firstOf('hello', 4) // 'hell…' */
+export function firstOf(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters).replace(/\p{Cs}$/u, '')}…` : text;
+}
+
+function quotesIn(text: string): Bound[] {
+  return quotedIn(text.slice(0, MOST.quoted)).filter(({ start, end }) => WORD.test(text.slice(start, end)));
+}
+
+function fencesIn(text: string): Bound[] {
+  const parts = text.split('```');
+  let start = 0;
+  return parts.slice(0, -1).flatMap((part, place) => {
+    const language = part.search(/\n/u) + 1;
+    const bound = { start: start + language, end: start + part.length };
+    start += part.length + 3;
+    return place % 2 === 1 ? [bound] : [];
+  });
+}
+
+/** What stands behind the first colon of the first line; if that line does not end so, also behind it, and before the last line. */
+function partsOf(text: string): Bound[] {
+  const [first = ''] = text.split('\n', 1);
+  const colon = colonIn(first);
+  const behind = colon < 0 ? [] : [{ start: colon + 1, end: text.length }];
+  if (first === text || isOpen(first)) return behind;
+  return [...behind, { start: first.length, end: text.length }, { start: 0, end: text.lastIndexOf('\n') }];
+}
+
+/** Texts too long for a wish. Of several lines the first or the last says what is asked for, unless a colon tells. */
+function longIn(text: string): Bound[] {
+  const isLong = ({ start, end }: Bound) => end - start > MOST.uncut;
+  const fenced = fencesIn(text);
+  if (fenced.length > 0) return fenced.filter(isLong);
+  const [first = ''] = text.split('\n', 1);
+  const colon = colonIn(first);
+  if (first === text || isOpen(first)) return colon < 0 ? [] : [{ start: colon + 1, end: text.length }].filter(isLong);
+  const last = text.lastIndexOf('\n');
+  const ends = [
+    { start: 0, end: first.length },
+    { start: last, end: text.length },
+  ].filter(isLong);
+  return [...(ends.length === 1 ? ends : []), { start: first.length, end: last }]
+    .filter(isLong)
+    .sort((one, other) => one.start - other.start);
+}
+
+function colonIn(line: string): number {
+  return /^[^:：]*[\p{L}\p{N}]/u.test(line) ? line.search(/：|:(?=\s|$)/u) : -1;
+}
+
+function isOpen(line: string): boolean {
+  return /[:：]$/u.test(line.trimEnd());
+}
