@@ -1,6 +1,7 @@
 /** The path of a request, in order: scope, selection, plan, further rounds if a tool is missing, result. */
 import type { View } from './catalog/scope.js';
-import { createPlanningStage } from './planning/plan.js';
+import { createPlanningStage, type PlanningStage } from './planning/plan.js';
+import { textsIn } from './planning/references.js';
 import { loadPrompts } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';
 import type { PlanResult, SelectResult } from './result.js';
@@ -41,7 +42,7 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     plan: (input, call) =>
       turns.take(input, call, async (turn) => {
-        const planned = await inReadings(turn, planOnce, ({ kind }) => kind !== 'unplannable');
+        const planned = await inReadings(turn, planOnce, isServed);
         return { ...planned, ...turn.reportOf(planned.selection) };
       }),
   };
@@ -61,18 +62,24 @@ export function createPlanner(parts: PlannerParts): Planner {
   }
 }
 
+/** A plan without a word of the text that was left out may have missed what the text asks for. */
+function isServed(planned: Awaited<ReturnType<PlanningStage>>, asked: Turn['asked']): boolean {
+  if (planned.kind !== 'plan') return planned.kind !== 'unplannable' && asked.isTakenBy([]);
+  return asked.isTakenBy(textsIn(planned.steps.map((step) => step.arguments)).map(({ text }) => text));
+}
+
 /** Where nothing serves the message, it is read without texts that it hands over, too. */
 async function inReadings<T>(
   turn: Turn,
   path: (turn: Turn) => Promise<T>,
-  isServed: (result: T) => boolean,
+  isServed: (result: T, asked: Turn['asked']) => boolean,
 ): Promise<T> {
   const first = await path(turn);
-  if (isServed(first)) return first;
+  if (isServed(first, turn.asked)) return first;
   for (const asked of turn.otherwise) {
     turn.trace.add('scope', 'the message is read again', { asked: asked.text });
     const found = await path({ ...turn, asked });
-    if (isServed(found)) return found;
+    if (isServed(found, asked)) return found;
   }
   return first;
 }

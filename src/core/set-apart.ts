@@ -10,10 +10,12 @@ export interface Asked {
   readonly text: string;
   /** An ask in full, with at most `MOST.whole` characters of each text that is cut in `text`. */
   restore(ask: string): string;
+  /** Whether one of the values comes from a text that is cut in `text`, or nothing is cut. */
+  isTakenBy(values: readonly string[]): boolean;
 }
 
 const WORD = /[\p{L}\p{N}]/u;
-/** Characters: of a text that is read with the rest, of one in an ask in full, and where quotes are looked for. */
+/** Characters: of a text below a colon that is read with the rest, of any other and of one in an ask in full, and where quotes are looked for. */
 const MOST = { uncut: 300, whole: 4000, quoted: 4000 };
 
 /**
@@ -35,7 +37,7 @@ export function readingsOf(message: string): [Asked, ...Asked[]] {
 }
 
 export function uncut(message: string): Asked {
-  return { text: oneLine(message), restore: (ask) => ask };
+  return { text: oneLine(message), restore: (ask) => ask, isTakenBy: () => true };
 }
 
 /** The texts themselves, as they stand. */
@@ -61,7 +63,18 @@ function cut(text: string, parts: readonly Bound[]): Asked {
   return {
     text: short,
     restore: (ask) => (ask === short ? whole : cuts.reduce((said, one) => said.replace('…', () => one.full), ask)),
+    isTakenBy: (values) => {
+      const outside = short.toLowerCase();
+      return cuts.length === 0 || cuts.some(({ full: said }) => !isUntouched({ said, outside }, values.map(oneLine)));
+    },
   };
+}
+
+/** Whether none of the values has words that only the text has. @param text.outside the rest of the message, in small letters */
+export function isUntouched({ said, outside }: { said: string; outside: string }, values: Iterable<string>): boolean {
+  const text = said.toLowerCase();
+  const isFrom = (words: string) => (text.includes(words) && !outside.includes(words)) || words.includes(text);
+  return ![...values].some((value) => isFrom(value.toLowerCase()));
 }
 
 /** The first characters, with "…" where more follow. @example firstOf('hello', 4) // 'hell…' */
@@ -93,22 +106,17 @@ function partsOf(text: string): Bound[] {
   return [...behind, { start: first.length, end: text.length }, { start: 0, end: text.lastIndexOf('\n') }];
 }
 
-/** Texts too long for a wish. Of several lines the first or the last says what is asked for, unless a colon tells. */
+/** Texts too long for a wish: below a colon and in fences; of other lines, where the first or the last may say it, far too long ones. */
 function longIn(text: string): Bound[] {
-  const isLong = ({ start, end }: Bound) => end - start > MOST.uncut;
+  const longer = (characters: number) => (part: Bound) => part.end - part.start > characters;
   const fenced = fencesIn(text);
-  if (fenced.length > 0) return fenced.filter(isLong);
   const [first = ''] = text.split('\n', 1);
-  const colon = colonIn(first);
-  if (first === text || isOpen(first)) return colon < 0 ? [] : [{ start: colon + 1, end: text.length }].filter(isLong);
   const last = text.lastIndexOf('\n');
-  const ends = [
-    { start: 0, end: first.length },
-    { start: last, end: text.length },
-  ].filter(isLong);
-  return [...(ends.length === 1 ? ends : []), { start: first.length, end: last }]
-    .filter(isLong)
-    .sort((one, other) => one.start - other.start);
+  if (fenced.length > 0) return fenced.filter(longer(MOST.uncut));
+  if (isOpen(first)) return [{ start: first.length, end: text.length }].filter(longer(MOST.uncut));
+  const ends = [0, first.length, last, text.length];
+  const parts = ends.slice(1).map((end, place) => ({ start: ends[place] ?? 0, end }));
+  return first === text ? [] : parts.filter(longer(MOST.whole));
 }
 
 function colonIn(line: string): number {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readingsOf } from '../../src/core/set-apart.js';
 
 const LONG = 'We met on Monday. Ann books the hall, Bo orders the cake. '.repeat(8).trim();
+const HUGE = LONG.repeat(10);
 const textsOf = (message: string) => readingsOf(message).map(({ text }) => text);
 
 describe('a message is read to find tools', () => {
@@ -11,12 +12,12 @@ describe('a message is read to find tools', () => {
     ['as it is with a quote', 'Put "good day" into French', ['Put "good day" into French']],
     ['first as a whole behind a colon', 'Into French: good day', ['Into French: good day', 'Into French: …']],
     ['first as a whole behind a wide colon', '翻译成法语：你好', ['翻译成法语：你好', '翻译成法语：…']],
-    ['without a long text behind a colon', `Note: ${LONG}`, ['Note: …', `Note: ${LONG}`]],
+    ['first as a whole behind a colon, however long', `Note: ${LONG}`, [`Note: ${LONG}`, 'Note: …']],
     ['without a long text in lines', `Note this:\n\n${LONG}\nBye`, ['Note this: …', `Note this: ${LONG} Bye`]],
-    ['with the last line', `Hi,\n${LONG}\nFile it`, ['Hi, … File it', 'Hi, …', '… File it', `Hi, ${LONG} File it`]],
-    ['without a long first line', `${LONG}\nFile it`, ['… File it', `${LONG} …`, `${LONG} File it`]],
-    ['without a long last line', `File it\n${LONG}`, ['File it …', `… ${LONG}`, `File it ${LONG}`]],
-    ['with both ends of several long lines', `${LONG}\n${LONG}`, [`${LONG} ${LONG}`, `${LONG} …`, `… ${LONG}`]],
+    ['first as a whole in lines', `Hi,\n${LONG}\nFile it`, [`Hi, ${LONG} File it`, 'Hi, …', '… File it']],
+    ['with the last of very long lines', `Hi,\n${HUGE}\nFile it`, ['Hi, … File it', 'Hi, …', '… File it']],
+    ['without a very long first line', `${HUGE}\nFile it`, ['… File it', `${HUGE} …`]],
+    ['without a very long last line', `File it\n${HUGE}`, ['File it …', `… ${HUGE}`]],
     ['without long fences', `File it\n\`\`\`\n${LONG}\n\`\`\``, ['File it ``` …```', `File it \`\`\` ${LONG} \`\`\``]],
     ['as it is if all is in a fence', `\`\`\`\n${LONG}\n\`\`\``, [`\`\`\` ${LONG} \`\`\``]],
     ['as it is where no word stands before the colon', `: ${LONG}`, [`: ${LONG}`]],

@@ -22,11 +22,13 @@ interface Stage {
 
 const NO_TOOLS = 'There are no tools: the catalogue is empty, or all of it is hidden from this request.';
 
+export type PlanningStage = (turn: Turn, stage: Stage) => Promise<Planned>;
+
 /** @throws WinnowError `plan_invalid`, or an error of the model */
 export function createPlanningStage(
   { model: selecting, planningModel: model = selecting }: PlannerParts,
   { prompts, turns: { options, isDecided }, select }: { prompts: Prompts; turns: Turns; select: SelectionStage },
-): (turn: Turn, stage: Stage) => Promise<Planned> {
+): PlanningStage {
   return async (turn, { selection, isRoundLeft }) => {
     const { view, request, asked, trace, usage, facts, signal } = turn;
     if (view.tools.length === 0) return { kind: 'unplannable', reason: NO_TOOLS, selection };

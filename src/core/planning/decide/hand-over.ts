@@ -1,11 +1,11 @@
 /** Finds the argument for a text that the request hands over. */
+import { isUntouched } from '../../set-apart.js';
 import { oneLine } from '../../visible-text.js';
 import type { OwnText } from './choice.js';
 import { NULL } from './given.js';
 import { createJsonWriter } from './json-writer.js';
 import { choiceOf, type TakenWords } from './options.js';
 import type { Open } from './read.js';
-import { isUntouched } from './set-apart.js';
 import { boundsOf, type SetApart, type SourceContext } from './sources.js';
 
 /**

@@ -5,10 +5,10 @@ import { type Field, fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { oncePer } from '../../kept.js';
 import type { Choice } from '../../model/choices.js';
+import { isUntouched } from '../../set-apart.js';
 import { lengthFormOf } from '../durations.js';
 import { ATOM, areOverlapping, atomsIn, type Bound, occurrencesOf, quotedIn } from '../numbers.js';
 import { isLength } from './computed-numbers.js';
-import { isUntouched } from './set-apart.js';
 import {
   type Candidate,
   candidatesFor,

@@ -43,11 +43,3 @@ export function paragraphsOf(message: string): string[] {
   }
   return paragraphs;
 }
-
-/** Whether no argument has words that only the text has. */
-export function isUntouched({ said, outside }: SetApart, taken: Iterable<string>): boolean {
-  const text = said.toLowerCase();
-  return ![...taken]
-    .map((words) => words.toLowerCase())
-    .some((words) => text.includes(words) && !outside.includes(words));
-}

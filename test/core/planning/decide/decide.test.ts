@@ -2382,6 +2382,16 @@ describe('an argument', () => {
       expect(new Set(readIn(model, 'fill-arguments'))).toEqual(new Set([`Into French: ${pasted}`]));
     });
 
+    it('is read with the request where the plan without it takes none of its words', async () => {
+      const wishes = 'I would like to know the weather in Bergen on Monday. '.repeat(8).trim();
+      const message = `A few things:\n${wishes}`;
+      const { steps } = await decide([translate, weather], message, {
+        tool: (asked) => chooses(asked, asked.endsWith('…') ? 'translate' : 'weather'),
+        arguments: { translate: '"text": "A few", "to": "things"}', weather: '"place": "Bergen"}' },
+      });
+      expect(steps).toMatchObject([{ tool: 'weather', arguments: { place: 'Bergen' } }]);
+    });
+
     it('is left out where nothing serves the request otherwise', async () => {
       const message = 'Into French: may I bring my dog?';
       const { steps, result } = await decide([translate], message, {
