@@ -7,7 +7,7 @@ import { WinnowError } from '../core/errors.js';
 import { maskKeysIn } from '../core/secret-forms.js';
 import type { ConfigFile } from './config-file.js';
 import { createStopSignal } from './interrupts.js';
-import { counted, printableLine } from './output.js';
+import { counted, printableMessage } from './output.js';
 
 export interface LoadedTools {
   loaded: LoadedCatalog;
@@ -65,7 +65,7 @@ function renderProblems(loaded: LoadedCatalog): string {
   const count =
     warnings === 0 ? [] : [`${counted(warnings, 'warning')}: see winnow tools check, with the same sources`];
   return [...failures.map(({ error }) => error.message), ...count]
-    .map((line) => `${printableLine(maskKeysIn(line))}\n`)
+    .map((line) => `${printableMessage(maskKeysIn(line))}\n`)
     .join('');
 }
 

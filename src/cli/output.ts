@@ -25,6 +25,11 @@ const HIDDEN_IN_TEXT = new RegExp(`${OWN_COLOUR}|(?![\\n\\t])[${HIDDEN}]`, 'gu')
 /** One value within a line: escapes line breaks and colours too. */
 export const printableLine = spellHidden;
 
+/** What a server or a library said, on one line: its line breaks become spaces. */
+export function printableMessage(text: string): string {
+  return printableLine(text.replace(/[\s\u0085]+/gu, ' ').trim());
+}
+
 /** A whole text, which keeps line breaks and Winnow's own colours. */
 export function printable(text: string): string {
   return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spelt(found)));

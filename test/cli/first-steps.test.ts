@@ -155,6 +155,14 @@ describe('winnow doctor', () => {
     expect([exitCode, wrong]).toEqual([1, [expect.stringContaining(text)]]);
   });
 
+  it('puts what a server writes before it ends on one line', async () => {
+    const args = ['-e', String.raw`console.error('one\ntwo'); process.exit(3)`];
+    await write('mcp.json', { mcpServers: { ends: { command: process.execPath, args } } });
+    await write('winnow.yaml', { catalog: ['mcp.json'], model: await endpoint() });
+    process.env.WINNOW_TEST_KEY = SECRET;
+    expect((await runHere(['doctor'])).stdout).toMatch(/^wrong {2}sources .*one two/mu);
+  });
+
   it('tells a model that refuses, without the key that the server quotes', async () => {
     await write('tools.json', [TOOL]);
     const model = await endpoint(fail(401, `Incorrect API key provided: ${SECRET}`));

@@ -52,6 +52,19 @@ describe('winnow tools list', () => {
     );
   });
 
+  it('puts what a server writes before it ends on one line, as does the check of its source', async () => {
+    const args = ['-e', String.raw`console.error('one\ntwo\u001b[8m'); process.exit(3)`];
+    await writeFile(
+      join(folder, 'mcp.json'),
+      JSON.stringify({ mcpServers: { ends: { command: process.execPath, args } } }),
+    );
+    await writeFile(file, JSON.stringify([tool]));
+    const sources = ['--catalog', file, '--catalog', `mcp:${join(folder, 'mcp.json')}`];
+    const shown = String.raw`one two\u{1b}[8m`;
+    expect((await run('list', ...sources)).stderr).toContain(shown);
+    expect((await run('check', ...sources)).stdout).toContain(shown);
+  });
+
   it('prints no key that a server writes before it ends', async () => {
     const args = ['-e', "console.error('key=sk-abcdefghijklmnop'); process.exit(3)"];
     const config = { mcpServers: { ends: { command: process.execPath, args } } };

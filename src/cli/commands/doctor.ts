@@ -6,7 +6,7 @@ import { command, type FlagsOf } from '../command.js';
 import type { ConfigFile } from '../config-file.js';
 import { JSON_OUTPUT, PLANNING, STORE } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
-import { colours, counted, print, printableLine } from '../output.js';
+import { colours, counted, print, printableMessage } from '../output.js';
 
 const FLAGS = { ...PLANNING, ...STORE, ...JSON_OUTPUT };
 type Flags = FlagsOf<typeof FLAGS>;
@@ -29,7 +29,7 @@ export function doctorCommand(): Command {
       const findings = await examine(flags);
       const lines = findings.map(({ part, ok, text }) => {
         const mark = ok ? colours.green('ok    ') : colours.red('wrong ');
-        return `${mark} ${part.padEnd(14)}  ${printableLine(text)}`;
+        return `${mark} ${part.padEnd(14)}  ${printableMessage(text)}`;
       });
       print(flags, { value: findings, text: lines.join('\n') });
       if (findings.some(({ ok }) => !ok)) process.exitCode = 1;

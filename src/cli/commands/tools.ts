@@ -6,7 +6,7 @@ import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import { command, type FlagsOf, group, toggle } from '../command.js';
 import { BY, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER } from '../flags.js';
 import type { LoadedTools } from '../load-tools.js';
-import { counted, print, printableLine, writeLine } from '../output.js';
+import { counted, print, printableLine, printableMessage, writeLine } from '../output.js';
 
 const FLAGS = { ...CATALOG, ...CONFIG, ...USER, ...JSON_OUTPUT };
 const ACCEPT = {
@@ -105,7 +105,7 @@ async function checkTools(_: string[], flags: Flags): Promise<void> {
   ];
   const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
   const value = { sources, issues, failures: failed, notes, flagged };
-  if (flags.json || lines.length > 0) print(flags, { value, text: lines.map(printableLine).join('\n') });
+  if (flags.json || lines.length > 0) print(flags, { value, text: lines.map(printableMessage).join('\n') });
   const warnings = countWarnings(loaded);
   const counts = [
     counted(tools.length, 'tool'),
