@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf, reasonOf } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
+import { type EntryIssue, warning } from '../tool.js';
 import { findNamesake, type McpServer, parseMcpServer } from './mcp-server.js';
 import {
   describeSource,
@@ -21,11 +22,15 @@ import {
 export interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
   readonly failures: readonly SourceFailure[];
+  readonly issues?: readonly EntryIssue[];
 }
+
+const serversSchema = z.record(z.string().min(1), z.unknown());
 
 /** VS Code names the servers `servers`, and asks a person for its `inputs`. */
 const configSchema = z.object({
-  mcpServers: z.record(z.string().min(1), z.unknown()),
+  mcpServers: serversSchema.optional(),
+  servers: serversSchema.optional(),
   inputs: z.array(z.looseObject({ id: z.string(), default: z.string().optional() })).optional(),
 });
 
@@ -40,12 +45,12 @@ interface Surroundings extends Pick<ReadContext, 'variable'> {
 /** @throws WinnowError `source_failed` when the file can't be read or has another form */
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
-  const { servers: ofEditor, ...content } = Object(await parseJsonOrYaml(await readText(path, context), path));
-  const written = { mcpServers: ofEditor, ...content };
+  const content = Object(await parseJsonOrYaml(await readText(path, context), path));
+  const key = 'servers' in content && !('mcpServers' in content) ? 'servers' : 'mcpServers';
   // The schema would leave it out without a word.
-  if (Object.hasOwn(Object(written.mcpServers), '__proto__'))
+  if (Object.hasOwn(Object(content[key]), '__proto__'))
     throw sourceFailed(path, 'has a server of the name "__proto__". Rename it');
-  const parsed = parse(configSchema, written, { root: 'file' });
+  const parsed = parse(configSchema, { [key]: content[key] ?? null, inputs: content.inputs }, { root: 'file' });
   if (!parsed.ok) {
     const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
     throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);
@@ -55,18 +60,20 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   const surroundings = { folder, workspace: workspaceOf(path), defaults, variable: context.variable };
   const servers: Record<string, McpServer> = {};
   const failures: SourceFailure[] = [];
-  for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
+  const entries = Object.entries(parsed.value[key] ?? {});
+  for (const [name, written] of entries) {
     if (isObject(written) && written.disabled === true) continue;
     try {
       const namesake = findNamesake(name, Object.keys(servers));
       if (namesake) throw new Error(`would have the prefix of the server "${namesake}": rename one of them`);
-      servers[name] = await readServer(written, `mcpServers.${name}`, surroundings);
+      servers[name] = await readServer(written, `${key}.${name}`, surroundings);
     } catch (error) {
       const source = `${describeSource(path)}#${name}`;
       failures.push({ source, error: sourceFailed(source, messageOf(error)), server: { name, reason: NOT_USABLE } });
     }
   }
-  return { servers, failures };
+  const issues = entries.length === 0 ? [warning(describeSource(path), `${key}: no server in it`)] : [];
+  return { servers, failures, issues };
 }
 
 /** Shown to everyone; only operators see what is wrong with the configuration. */

@@ -38,7 +38,7 @@ export const mcpFormat: SourceFormat = {
 
 /** @throws WinnowError `cancelled` */
 export async function readMcpServers(
-  { servers, failures }: McpConfig,
+  { servers, failures, issues = [] }: McpConfig,
   name: string,
   context: ReadContext,
 ): Promise<(SourceReading | SourceFailure)[]> {
@@ -48,7 +48,7 @@ export async function readMcpServers(
   );
   const read = await Promise.all(answers);
   throwIfCancelled(context.signal);
-  return [...failures, ...read];
+  return [...failures, ...(issues.length > 0 ? [{ origin: name, entries: [], issues }] : []), ...read];
 }
 
 async function readServer(

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import { detectSource } from '../../../../src/core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../../../../src/core/catalog/sources/mcp-config.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
@@ -148,6 +149,14 @@ describe('a server whose configuration is wrong', () => {
     expect(read.failures[0]?.server).toEqual({ name: 'bad', reason: 'has a configuration that is not usable' });
   });
 
+  it('is told under the key that the file has', async () => {
+    const { messages } = await load({ servers: { bad: { comand: 'node' } } }, '.vscode/mcp.json');
+    expect(messages).toEqual([expect.stringContaining('(servers.bad.comand: an unknown key; "command" may be meant')]);
+    await expect(load({ servers: { '': {} } })).rejects.toThrow('is no MCP configuration (servers.: ');
+    await expect(load({ mcpServers: null })).rejects.toThrow('is no MCP configuration (mcpServers: ');
+    await expect(load({})).rejects.toThrow('is no MCP configuration (mcpServers: ');
+  });
+
   it('by a name that no object can have is refused with its file', async () => {
     const content = JSON.parse('{"mcpServers": {"__proto__": {"command": "a"}}}');
     await expect(load(content)).rejects.toThrow('has a server of the name "__proto__". Rename it');
@@ -159,4 +168,11 @@ describe('a server whose configuration is wrong', () => {
     const message = 'mcp.json#my.notes would have the prefix of the server "my_notes": rename one of them.';
     expect(read.messages).toEqual([expect.stringContaining(message)]);
   });
+});
+
+it.each(['mcpServers', 'servers'])('warns of a file whose %s are none', async (key) => {
+  const path = join(folder, 'mcp.json');
+  await writeFile(path, JSON.stringify({ [key]: {} }));
+  const { issues } = await loadCatalog({ sources: [path] });
+  expect(issues).toEqual([{ level: 'warning', entry: path, message: `${key}: no server in it` }]);
 });
