@@ -133,9 +133,14 @@ function describe({ summary, description }: JsonSchema): string {
 }
 
 /** The operationId in snake_case; method and path if there is none, or another operation has that name. */
-function nameOf({ operation: { operationId }, method, route }: Operation, uniqueName: UniqueName): string {
+function nameOf({ operation: { operationId }, method, route, problems }: Operation, uniqueName: UniqueName): string {
   const preferred = typeof operationId === 'string' ? toSnakeCase(operationId) : '';
-  return uniqueName(preferred, toSnakeCase(`${method} ${route}`));
+  const name = uniqueName(preferred, toSnakeCase(`${method} ${route}`));
+  if (preferred !== '' && name !== preferred)
+    problems.push(
+      `operationId ${JSON.stringify(operationId)}: another operation has this name, so the tool is ${name}`,
+    );
+  return name;
 }
 
 type UniqueName = ReturnType<typeof createUniqueNames>;
@@ -218,7 +223,7 @@ function collectArguments(source: Operation) {
 }
 
 /** An operation's parameters replace those of the path item with the same name and place. */
-function readParameters({ document, operation, pathItem, problems }: Operation): Argument[] {
+function readParameters({ document, operation, pathItem, route, problems }: Operation): Argument[] {
   const parameters = new Map<string, Argument>();
   for (const raw of [pathItem.parameters ?? [], operation.parameters ?? []].flatMap(listOf)) {
     const { in: place, name, ...parameter } = dereference(document, raw) ?? {};
@@ -237,6 +242,12 @@ function readParameters({ document, operation, pathItem, problems }: Operation):
       target: withoutUndefined({ in: place, name, style, explode, allowReserved, contentType: content?.type }),
     });
   }
+  const undeclared = [...new Set(route.match(/\{[^{}]+\}/gu))].filter(
+    (one) => !parameters.has(`path ${one.slice(1, -1)}`),
+  );
+  problems.push(
+    ...undeclared.map((one) => `path: ${one} is no declared parameter, so no call can fill it; declare it`),
+  );
   return [...parameters.values()];
 }
 

@@ -209,6 +209,36 @@ describe('a document with faults', () => {
     expect((await readDocument(paths)).names).toEqual(expected);
   });
 
+  it('warns of a name in a path that is no declared parameter', async () => {
+    const declared = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+    const { issues } = await readDocument({
+      '/a/{id}/{id}/{part}': { get: { operationId: 'read', parameters: [{ ...declared, name: 'part' }] } },
+      '/b/{id}': { parameters: [declared], get: {}, put: { parameters: [{ ...declared, in: 'query' }] } },
+    });
+    expect(issues).toEqual([
+      {
+        level: 'warning',
+        name: 'read',
+        entry: expect.stringMatching(/ GET \/a\/\{id\}\/\{id\}\/\{part\}$/u),
+        message: 'path: {id} is no declared parameter, so no call can fill it; declare it',
+      },
+    ]);
+  });
+
+  const told = (id: string, name: string) =>
+    `operationId "${id}": another operation has this name, so the tool is ${name}`;
+  it('warns of an operationId that another operation has, and of no other', async () => {
+    const { issues } = await readDocument({
+      '/a': { get: { operationId: 'readAll' } },
+      '/b': { get: { operationId: 'readAll' }, put: { operationId: 'read_all' }, post: {} },
+      '/b/': { post: {} },
+    });
+    expect(issues).toMatchObject([
+      { level: 'warning', entry: expect.stringMatching(/ GET \/b$/u), message: told('readAll', 'get_b') },
+      { level: 'warning', entry: expect.stringMatching(/ PUT \/b$/u), message: told('read_all', 'put_b') },
+    ]);
+  });
+
   it('warns when there is nothing in it', async () => {
     const { issues } = await readDocument({ '/a': 'none' });
     expect(issues.map(({ message }) => message)).toEqual([
