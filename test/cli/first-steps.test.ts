@@ -155,6 +155,44 @@ describe('winnow doctor', () => {
     expect([exitCode, wrong]).toEqual([1, [expect.stringContaining(text)]]);
   });
 
+  it.each<[string, object, object, string]>([
+    [
+      'no server',
+      {},
+      {},
+      'api.json" names no whole server URL (none): give its base URL under this name (http.servers',
+    ],
+    ['a server within another', { servers: [{ url: '/v1' }] }, {}, 'names no whole server URL (/v1)'],
+    [
+      'a credential that nobody configured',
+      { servers: [{ url: 'https://192.0.9.1' }], security: [{ key: [] }] },
+      {},
+      'runnable tools: read_level and 1 other: The operation needs key; no variable is configured for it.',
+    ],
+    [
+      'a private address',
+      { servers: [{ url: 'http://localhost:9/v1' }] },
+      {},
+      'runnable tools: read_level and 1 other: The host localhost is not a public address. Whoever runs Winnow allows',
+    ],
+    [
+      'a variable that is not set',
+      { servers: [{ url: 'https://192.0.9.1' }], security: [{ key: [] }] },
+      { http: { secrets: { 'https://192.0.9.1': { key: 'WINNOW_NO_SUCH' } } } },
+      'runnable tools: the variable WINNOW_NO_SUCH is not set: calls of https://192.0.9.1 that need "key" fail',
+    ],
+  ])('says before a call that an API can not be called, by %s', async (_, document, config, text) => {
+    const operations = { get: { operationId: 'readLevel' }, put: { operationId: 'writeLevel' } };
+    const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
+    await write('api.json', { openapi: '3.1.0', paths: { '/level': operations }, components, ...document });
+    const { exitCode, wrong } = await diagnose({ catalog: ['api.json'], model: await endpoint(), ...config });
+    expect([exitCode, wrong]).toEqual([1, [expect.stringContaining(text)]]);
+    const servers = { [join(folder, 'api.json')]: 'http://127.0.0.1:9' };
+    const http = { servers, secrets: { 'http://127.0.0.1:9': { key: 'WINNOW_TEST_KEY' } } };
+    const mended = { catalog: ['api.json'], http: { ...http, privateAddresses: ['127.0.0.1'] } };
+    expect(await diagnose({ ...mended, model: await endpoint() })).toMatchObject({ exitCode: 0, wrong: [] });
+  });
+
   it('puts what a server writes before it ends on one line', async () => {
     const args = ['-e', String.raw`console.error('one\ntwo'); process.exit(3)`];
     await write('mcp.json', { mcpServers: { ends: { command: process.execPath, args } } });

@@ -108,10 +108,18 @@ async function tryExecutors(config: ConfigFile, tools: LoadedTools): Promise<str
   const warnings: string[] = [];
   const logger = { warn: (_: unknown, message = '') => void warnings.push(message) };
   const { executors, runnable } = await openExecutors({ config, sources: tools.sources, catalog, logger });
+  const obstacles = await Promise.all(
+    executors.map(async (one) => [...((await one.findObstacles?.(catalog.tools)) ?? [])]),
+  );
   for (const executor of executors) await executor.close?.();
-  if (warnings.length > 0) throw wrong(warnings.join('; '));
+  const problems = [...warnings, ...obstacles.flat().map(renderObstacle)];
+  if (problems.length > 0) throw wrong(problems.join('; '));
   const advice = runnable < catalog.tools.length ? '; functions of the others: toolsModule in the configuration' : '';
   return `${runnable} of ${catalog.tools.length}${advice}`;
+}
+
+function renderObstacle([reason, [tool, ...others]]: [string, readonly string[]]): string {
+  return `${tool}${others.length === 0 ? '' : ` and ${counted(others.length, 'other')}`}: ${reason.replace(/\.$/u, '')}`;
 }
 
 async function tryAuth({ auth }: ConfigFile): Promise<string> {

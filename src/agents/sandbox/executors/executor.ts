@@ -52,6 +52,11 @@ export interface Executor {
   defaultTimeoutMs?(tool: Tool): number | undefined;
   /** Why calls of the tool fail for everybody now. Default: calls are always tried. */
   whyDown?(tool: Tool): string | undefined;
+  /**
+   * Why calls of these tools must fail as the configuration is, with the names of the tools. It makes no call, but may
+   * resolve names of hosts. Default: nothing is known before a call.
+   */
+  findObstacles?(tools: readonly Tool[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Default: it calls no servers. */
   health?(): ServerHealth;
   /** What its MCP servers offer besides tools. Default: it has none. */

@@ -24,6 +24,11 @@ interface Credentials {
   mask(text: string): string;
 }
 
+interface ChosenWay {
+  readonly ok: true;
+  readonly credentials: readonly Credential[];
+}
+
 export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
   return Object.entries(names)
     .filter(([, variable]) => readVariable(variable) === undefined)
@@ -31,21 +36,25 @@ export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
 }
 
 /** The first security alternative with all secrets configured; none only if the document allows that and none is. */
-export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
+export function chooseWay(target: HttpTarget, names: SecretNames, origin: string): ChosenWay | CallFailure {
   const ways = target.security ?? [[]];
   const usable = ways.filter((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
   const way = usable.find((credentials) => credentials.length > 0) ?? usable[0];
-  if (!way) {
-    const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
-    if (needed === '') return fail('secret_missing', 'The operation needs a kind of security that is not supported.');
-    const [{ scheme = '' } = {}] = ways.find((credentials) => credentials.length > 0) ?? [];
-    const example = `http: { secrets: { "${origin}": { ${scheme}: MY_SECRET } } }`;
-    return fail(
-      'secret_missing',
-      `The operation needs ${needed}; no variable is configured for it. Name a variable of the environment in the configuration file, for example ${example}.`,
-    );
-  }
-  const found = way.map((credential) => ({ credential, variable: names[credential.scheme] ?? '' }));
+  if (way) return { ok: true, credentials: way };
+  const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
+  if (needed === '') return fail('secret_missing', 'The operation needs a kind of security that is not supported.');
+  const [{ scheme = '' } = {}] = ways.find((credentials) => credentials.length > 0) ?? [];
+  const example = `http: { secrets: { "${origin}": { ${scheme}: MY_SECRET } } }`;
+  return fail(
+    'secret_missing',
+    `The operation needs ${needed}; no variable is configured for it. Name a variable of the environment in the configuration file, for example ${example}.`,
+  );
+}
+
+export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
+  const way = chooseWay(target, names, origin);
+  if (!way.ok) return way;
+  const found = way.credentials.map((credential) => ({ credential, variable: names[credential.scheme] ?? '' }));
   const missing = found.find(({ variable }) => readVariable(variable) === undefined);
   if (missing) {
     const { credential, variable } = missing;

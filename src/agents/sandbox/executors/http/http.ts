@@ -11,9 +11,9 @@ import { traceHeaders } from '../../../../core/spans.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../../limits.js';
 import { type Executed, type Executor, type ExecutorCall, runnerOf } from '../executor.js';
-import { createAddressGuard, type ResolveName } from './address-guard.js';
+import { type AddressGuard, createAddressGuard, type Pinned, type ResolveName } from './address-guard.js';
 import { buildRequest, type HttpTarget, readHttpTarget } from './build-request.js';
-import { findUnset, readCredentials, type UnsetSecret } from './credentials.js';
+import { chooseWay, findUnset, readCredentials, type UnsetSecret } from './credentials.js';
 import { follow, type HttpAnswer } from './follow.js';
 
 const originSchema = z.string().refine((text) => isOrigin(text), 'write an origin such as https://api.example.com');
@@ -59,10 +59,36 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
   const allowedOrigins = new Set(options.hosts.map(originOf));
   const secrets = new Map(Object.entries(options.secrets).map(([origin, names]) => [originOf(origin), names]));
 
+  const targetOf = (tool: Tool) => (runnerOf(tool) === 'http' ? readHttpTarget(tool) : undefined);
+  const secretsOf = ({ origin }: URL) => secrets.get(origin) ?? {};
+
+  async function obstaclesOf(tool: Tool, pin: AddressGuard['pin']): Promise<CallFailure[]> {
+    const target = targetOf(tool);
+    if (!target) return [];
+    const server = readServer(tool, target);
+    if (!(server instanceof URL)) return [server];
+    const checks = [chooseWay(target, secretsOf(server), server.origin), await pin(server.hostname)];
+    return checks.flatMap((one) => (one.ok ? [] : [one]));
+  }
+
   return {
     defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
-    canRun: (tool) => runnerOf(tool) === 'http' && readHttpTarget(tool) !== undefined,
+    canRun: (tool) => targetOf(tool) !== undefined,
     unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
+
+    async findObstacles(tools) {
+      const hosts = new Map<string, Promise<Pinned>>();
+      const pin: AddressGuard['pin'] = (host) => {
+        const pinned = hosts.get(host) ?? guard.pin(host);
+        hosts.set(host, pinned);
+        return pinned;
+      };
+      const found = new Map<string, string[]>();
+      for (const tool of tools)
+        for (const { reason } of await obstaclesOf(tool, pin))
+          found.set(reason, [...(found.get(reason) ?? []), tool.name]);
+      return found;
+    },
 
     async run({ tool, arguments: given, signal, maxReadBytes: maxBytes, repeatable, findRefusal }): Promise<Executed> {
       const target = readHttpTarget(tool);
@@ -74,7 +100,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
         const reason = `The arguments of ${tool.name} make no request: ${built.issues.join('; ')}.`;
         return fail('invalid_arguments', reason, { issues: built.issues });
       }
-      const credentials = readCredentials(target, secrets.get(server.origin) ?? {}, server.origin);
+      const credentials = readCredentials(target, secretsOf(server), server.origin);
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
@@ -107,11 +133,8 @@ function ofNetwork(error: unknown, server: URL, mask: Mask): CallFailure {
 function readServer(tool: Tool, { server: text = '' }: HttpTarget): URL | CallFailure {
   if (!URL.canParse(text) || /[{}]/u.test(text)) {
     const places = 'http.servers in the configuration file, baseUrls of loadCatalog';
-    const advice = `give its base URL under "${tool.origin}" (${places})`;
-    return fail(
-      'not_runnable',
-      `The document of ${tool.name} names no whole server URL (${text || 'none'}): ${advice}.`,
-    );
+    const advice = `give its base URL under this name (${places})`;
+    return fail('not_runnable', `"${tool.origin}" names no whole server URL (${text || 'none'}): ${advice}.`);
   }
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
