@@ -125,6 +125,10 @@ describe('a plan that needs an approval', () => {
     const done = await runJson('run', '--resume', id, ...plan, '--user', 'ann');
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted old.txt for ann' } } });
     expect(await run('approvals', 'list', ...store)).toContain(`${approval}  used, granted by bob\n`);
+    expect(await run('approvals', 'list', ...store, '--user', 'ann')).toContain(approval);
+    expect(await run('approvals', 'list', ...store, '--user', 'bob')).toBe('no approvals\n');
+    const help = (await runHere(['approvals', 'list', '--help'])).stdout.replace(/\s+/gu, ' ');
+    expect(help).toContain('--user <name> only those of calls that this user asked for');
     const audit = await run('audit', ...store, '--user', 'ann', '--tool', 'file_delete');
     expect(audit).toMatch(/^at +event +outcome +user +tool +reason\n/u);
     expect(audit).toMatch(/Z +call +allowed +ann +file_delete/u);

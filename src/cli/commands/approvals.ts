@@ -3,14 +3,14 @@ import type { Command } from 'commander';
 import type { Approval } from '../../agents/records.js';
 import { ERROR_TABLE } from '../../core/errors.js';
 import { choice, command, type FlagsOf, group, required, text, toggle, valued } from '../command.js';
-import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, USER, wholeNumber } from '../flags.js';
+import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, STORE, wholeNumber } from '../flags.js';
 import { parseArguments } from '../input.js';
 import { print, printableLine } from '../output.js';
 
 const LOOK = { ...CONFIG, ...STORE, ...JSON_OUTPUT };
 const LIST = {
   ...LOOK,
-  ...USER,
+  user: text('--user <name>', 'only those of calls that this user asked for'),
   state: choice('--state <state>', 'only in this state', ['pending', 'granted', 'refused', 'used', 'expired']),
   limit: valued('--limit <number>', 'most approvals shown', wholeNumber),
 };
