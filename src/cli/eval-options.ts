@@ -63,7 +63,7 @@ const DEFAULT_BUDGET = '30m';
 export const TUNE = {
   ...CASES,
   budget: withDefault(
-    valued('--budget <time>', 'time for all, such as 90s, 30m or 2h', duration),
+    valued('--budget <time>', 'time for all, in seconds, minutes or hours: 90s, 30m or 2h', duration),
     duration(DEFAULT_BUDGET),
     DEFAULT_BUDGET,
   ),

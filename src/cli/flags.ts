@@ -81,6 +81,6 @@ const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 
 export function duration(text: string): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/u.exec(text.trim()) ?? [];
   const milliseconds = Number(amount) * (UNITS_IN_MS[unit] ?? Number.NaN);
-  if (!(milliseconds > 0)) throw new InvalidArgumentError('write it as 90s, 30m or 2h.');
+  if (!(milliseconds > 0)) throw new InvalidArgumentError('write it in seconds, minutes or hours: 90s, 30m or 2h.');
   return milliseconds;
 }

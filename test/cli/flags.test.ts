@@ -6,6 +6,7 @@ import { command, type FlagsOf } from '../../src/cli/command.js';
 import { flagsAgain } from '../../src/cli/commands/run.js';
 import { assign, duration, instant, PLANNING } from '../../src/cli/flags.js';
 import { createProgram } from '../../src/cli/program.js';
+import { LEAST_CASES } from '../../src/eval/tune/split-cases.js';
 import { runHere, textOf } from './run-here.js';
 
 describe('a time at the command line', () => {
@@ -18,7 +19,7 @@ describe('a time at the command line', () => {
   });
 
   it.each(['30', '0m', '-1m', 'soon'])('can not be "%s"', (text) => {
-    expect(() => duration(text)).toThrow('write it as 90s, 30m or 2h.');
+    expect(() => duration(text)).toThrow('write it in seconds, minutes or hours: 90s, 30m or 2h.');
   });
 });
 
@@ -151,6 +152,12 @@ describe('every command', () => {
   )('winnow %s shows an example beside the commands below it', async (name) =>
     expect((await runHere([name, '--help'])).stdout).toMatch(/\nExamples?:\n {2}winnow /u),
   );
+
+  it('winnow tune says how many cases it needs, and the units of its budget', async () => {
+    const help = (await runHere(['tune', '--help'])).stdout.replace(/\s+/gu, ' ');
+    expect(help).toContain(`at least ${LEAST_CASES} cases`);
+    expect(help).toContain('--budget <time> time for all, in seconds, minutes or hours: 90s, 30m or 2h (default: 30m)');
+  });
 
   it.each(COMMANDS.filter(([, { options }]) => options.some(({ long }) => long === '--config')))(
     'winnow %s has its configuration by -c',

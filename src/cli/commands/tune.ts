@@ -6,7 +6,7 @@ import { TUNE } from '../eval-options.js';
 export function tuneCommand(): Command {
   return command({
     name: 'tune',
-    about: 'improve the selection and the planning prompt on cases with known answers',
+    about: 'improve the selection and the planning prompt on at least 16 cases with known answers',
     flags: TUNE,
     examples: ['winnow tune --suite fixtures/assistant --only select --budget 30m --out tuned'],
     async run(_, flags) {

@@ -22,6 +22,8 @@ interface SplitOptions {
 
 /** With fewer cases in a part no gain is significant: five wins of five have p = 0.03. */
 const MIN_CASES = 5;
+/** With fewer cases of different words, some part has fewer than it needs. */
+export const LEAST_CASES = 16;
 
 /** @throws WinnowError `invalid_option` where a part would have fewer than five cases. */
 export function splitCases(cases: readonly EvaluationCase[], options: SplitOptions): Split {
@@ -43,8 +45,8 @@ export function splitCases(cases: readonly EvaluationCase[], options: SplitOptio
   }
   if (PARTS.some((part) => parts[part].length < MIN_CASES)) {
     const sizes = PARTS.map((part) => `${part} ${parts[part].length}`).join(', ');
-    const advice = `(${sizes}; each part needs ${MIN_CASES}): give more cases.`;
-    throw new WinnowError('invalid_option', `${cases.length} cases are too few to tune with ${advice}`);
+    const advice = `(${sizes}; each part needs ${MIN_CASES}): give more, at least ${LEAST_CASES} with different words`;
+    throw new WinnowError('invalid_option', `${cases.length} cases are too few to tune with ${advice}.`);
   }
   return parts;
 }

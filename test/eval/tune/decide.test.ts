@@ -7,7 +7,7 @@ import { type Measurements, toCandidate, type Variant } from '../../../src/eval/
 import type { Measure } from '../../../src/eval/tune/measure.js';
 import { createPromptGate } from '../../../src/eval/tune/prompt-gate.js';
 import { decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
-import { PARTS, splitCases, stratumOf } from '../../../src/eval/tune/split-cases.js';
+import { LEAST_CASES, PARTS, splitCases, stratumOf } from '../../../src/eval/tune/split-cases.js';
 import { shortfallOf } from '../../../src/eval/tune/tune-prompt.js';
 import type { Tried } from '../../../src/eval/tune/tune-report.js';
 import { loadFixtureCases } from '../../support/fixtures.js';
@@ -199,10 +199,20 @@ describe('the split', () => {
       expect(split.training.map(({ id }) => id)).toContain('c7');
     });
 
-    it('of too few cases is refused, with the sizes', () => {
+    it('of too few cases is refused, with the sizes and the least number', () => {
       expect(() => splitCases(cases.slice(0, 12), { seed: 1 })).toThrow(
-        /12 cases are too few to tune with \(training [34]/u,
+        /12 cases are too few to tune with \(training [34].*give more, at least 16 with different words\.$/u,
       );
+    });
+
+    it('takes the least number of cases of different words, and no fewer', () => {
+      const distinct = Array.from({ length: LEAST_CASES }, (_, at) =>
+        aCase({ id: `d${at}`, request: { message: `w${at}` } }),
+      );
+      for (const seed of [1, 2, 3]) {
+        expect(() => splitCases(distinct, { seed })).not.toThrow();
+        expect(() => splitCases(distinct.slice(1), { seed })).toThrow('15 cases are too few');
+      }
     });
 
     it('has room for the cases that come with the package', () => {
