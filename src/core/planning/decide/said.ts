@@ -32,6 +32,7 @@ import {
   withYears,
 } from '../times.js';
 import { pastWeekday, timesByChrono } from './chrono-times.js';
+import { readMisspelt } from './misspelt-days.js';
 import { type NearTime, namesNear, timeNamed } from './near-times.js';
 
 export interface Said extends Timed {
@@ -64,9 +65,10 @@ export async function readSaid(
 ): Promise<Said> {
   const earlier = (request.history ?? []).slice(-MAX_EARLIER).reverse();
   const language = languageOf(request);
+  const near = { language, today: isoDay(wallClock(request)) };
   const parts = await Promise.all(
     [request.message, ...earlier.map(({ content }) => content)].map((text) =>
-      readText(text.slice(0, MAX_CHARACTERS), language, request),
+      readMisspelt(text.slice(0, MAX_CHARACTERS), near, (spelt) => readText(spelt, language, request)),
     ),
   );
   const { day } = parts.find(({ times }) => daysOf(times).length > 0) ?? parts[0] ?? {};

@@ -30,6 +30,27 @@ describe('a day that is said', () => {
   });
 });
 
+describe('a day that is misspelt', () => {
+  it.each([
+    ['a letter is missing', 'book a table for 3 tomorow at 8pm', '2026-11-24', 'tomorow at 8pm'],
+    ['letters are doubled and not', 'Wake me tommorow', '2026-11-24', 'tommorow'],
+    ['letters are swapped', 'A meeting on Wendesday please', '2026-11-25', 'Wendesday'],
+    ['a letter is too many', 'Ein Tisch am Donnnerstag bitte', '2026-11-26', 'am Donnnerstag'],
+    ['accents are missing', 'Quiero una mesa el proximo sabado', '2026-12-05', 'proximo sabado'],
+    ['a month', 'Move it to 5 Decmber', '2026-12-05', '5 Decmber'],
+  ])('is read, and keeps its words: %s', async (_, message, date, text) => {
+    expect((await read(message)).times).toMatchObject([{ text, start: { date } }]);
+  });
+
+  it.each([
+    ['another letter', 'Ein Termin mit Morgan und Freytag'],
+    ['another end', 'Welche Termine habe ich montags?'],
+    ['short', 'Ask Jully and Maay'],
+  ])('is none: %s', async (_, message) => {
+    expect(await daysIn(message)).toEqual([]);
+  });
+});
+
 it.each([
   ['en', 'Six hours of workshop last Friday', '2026-11-20'],
   ['es', 'Quién estuvo el viernes pasado', '2026-11-20'],
