@@ -27,7 +27,7 @@ export function nearestNames(
 }
 
 /** The edit distance; a swap of two neighbours is one slip. */
-function slipsBetween(one: string, other: string): number {
+export function slipsBetween(one: string, other: string): number {
   const place = [...one].findIndex((letter, index) => letter !== other[index]);
   const swapped = `${one.slice(0, place)}${one[place + 1]}${one[place]}${one.slice(place + 2)}`;
   return place >= 0 && swapped === other ? 1 : distance(one, other);

@@ -1,5 +1,5 @@
 /** Misspelt names of days and months: with "tomorow" unread, "tomorow at 8" would be today, and nobody would be told. */
-import { distance } from 'fastest-levenshtein';
+import { slipsBetween } from '../../nearest-name.js';
 import { namesNear, UNPARTED, weekdaysFrom } from './near-times.js';
 
 /** Letters of a name from which on a slip makes no other word. */
@@ -41,7 +41,8 @@ function namesIn(language: string, today: string): string[] {
 function isSlip(word: string, name: string): boolean {
   const [said, meant] = [bare(word), bare(name)];
   if (word.length < LONG - 1 || said[0] !== meant[0] || said.at(-1) !== meant.at(-1)) return false;
-  return said === meant || (said.length === meant.length ? isSwapped(said, meant) : distance(said, meant) === 1);
+  const isOther = said.length === meant.length && [...said].sort().join() !== [...meant].sort().join();
+  return said === meant || (!isOther && slipsBetween(said, meant) === 1);
 }
 
 /** Without accents, and with each letter once in a row. */
@@ -50,9 +51,4 @@ function bare(text: string): string {
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/(.)\1+/gu, '$1');
-}
-
-function isSwapped(one: string, other: string): boolean {
-  const place = [...one].findIndex((letter, index) => letter !== other[index]);
-  return `${one.slice(0, place)}${one[place + 1]}${one[place]}${one.slice(place + 2)}` === other;
 }
