@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 const WORD = /[\p{L}\p{N}]/u;
-/** Characters: of a text below a colon that is read with the rest, of any other and of one in an ask in full, and where quotes are looked for. */
+/** Characters: of a text below a colon that is read with the rest, of any other and in an ask in full, and where quotes are sought. */
 const MOST = { uncut: 300, whole: 4000, quoted: 4000 };
 
 /**

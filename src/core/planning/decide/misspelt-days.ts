@@ -17,8 +17,9 @@ export async function readMisspelt<T extends Record<'times' | 'durations', reado
 ): Promise<T> {
   const names = namesIn(language, today);
   const written = new Map<string, string>();
+  const unsaid = names.filter((name) => !text.toLowerCase().includes(name));
   const spelt = text.replace(/[\p{L}\p{M}]+/gu, (word) => {
-    const name = names.includes(word.toLowerCase()) ? undefined : names.find((one) => isSlip(word.toLowerCase(), one));
+    const name = names.includes(word.toLowerCase()) ? undefined : unsaid.find((one) => isSlip(word.toLowerCase(), one));
     if (name !== undefined) written.set(name, word);
     return name ?? word;
   });

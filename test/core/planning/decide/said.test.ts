@@ -42,6 +42,11 @@ describe('a day that is misspelt', () => {
     expect((await read(message)).times).toMatchObject([{ text, start: { date } }]);
   });
 
+  it('leaves the words of a day that is spelt right', async () => {
+    const { times } = await read('Not tomorrow (tomorow) but on Friday');
+    expect(times.map(({ text }) => text)).toContain('tomorrow');
+  });
+
   it.each([
     ['another letter', 'Ein Termin mit Morgan und Freytag'],
     ['another end', 'Welche Termine habe ich montags?'],
