@@ -459,6 +459,31 @@ describeInBrowser('the other pages', startConsoleBrowser, (browser) => {
     expect(await page.evaluate('sessionStorage.getItem("winnow-console")')).not.toContain('the-token-of-ann');
   });
 
+  it('tells that a token is refused, or could not be checked, and who is signed in once it is taken', async () => {
+    const { url } = await startConsole();
+    const { page } = await browser().open(`${url}/#try`);
+    const standing = page.locator('#proof summary');
+    const give = async (token: string) => {
+      if (!(await page.locator('#proof form').isVisible())) await standing.click();
+      await page.locator('[name="token"]').fill(token);
+      await page.getByLabel('Your name').fill('olga');
+      await page.keyboard.press('Enter');
+    };
+    await give('no-such-token');
+    await standing.filter({ hasText: /^Token refused$/u }).waitFor();
+    await standing.click();
+    await page.locator('#proof form', { hasText: 'The token is not known to this server.' }).waitFor();
+    await page.route('**/v1/**', (route) => route.abort());
+    await give(OPERATOR_TOKEN);
+    await standing.filter({ hasText: /^Token not checked$/u }).waitFor();
+    await page.unroute('**/v1/**');
+    // It asks again by itself.
+    await standing.filter({ hasText: /^Signed in: olga$/u }).waitFor();
+    await page.locator('#proof form', { hasText: 'not known' }).waitFor({ state: 'detached' });
+    const other = await browser().open(`${url}/#try`, { token: 'no-such-token' });
+    await other.page.locator('#proof summary', { hasText: 'Token refused' }).waitFor();
+  });
+
   it('keeps nothing of who has signed out: no lists, no fields, no results, no view in the address', async () => {
     const { url } = await startUsed();
     const { page } = await browser().open(`${url}/#audit?user=ann`, SIGNED_IN);

@@ -27,6 +27,7 @@ function refused(value, { status, statusText }) {
 /** Keeps the proof until the tab closes. */
 export function createApi() {
   let proof = readProof();
+  let standing = /** @type {Answer<unknown> | undefined} */ (undefined);
 
   /**
    * @param {string} line For example `POST v1/plan`; relative, so that a proxy may put the server below a path.
@@ -54,8 +55,22 @@ export function createApi() {
 
     /** @param {Proof} given Without a token: signed out. */
     prove(given) {
-      proof = given;
+      [proof, standing] = [given, undefined];
       sessionStorage.setItem(KEPT, JSON.stringify(given));
+    },
+
+    /** What the server says to the token: its failure where it refuses it, or can't be asked. Undefined: not known yet. */
+    get standing() {
+      return standing;
+    },
+
+    /** @param {string} line One that every caller may ask. */
+    async checkProof(line) {
+      const asked = proof;
+      if (asked.token === '') return;
+      const answer = await this.ask(line);
+      // Meanwhile another token may have been given.
+      if (asked === proof) standing = answer;
     },
 
     /**

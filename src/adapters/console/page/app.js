@@ -108,7 +108,14 @@ async function start(root) {
     if (api.proof.token !== '' && proof.token !== api.proof.token) forget();
     api.prove(proof);
     open();
+    checkProof();
     poll();
+  }
+
+  async function checkProof() {
+    // Every server has the second one; the first is the shorter answer.
+    await api.checkProof(shared.has('listApprovals') ? 'GET v1/approvals?limit=1' : 'GET v1/tools');
+    update();
   }
 
   /** Clears pages, fields and address, so that the next person sees nothing of the one before. */
@@ -137,6 +144,7 @@ async function start(root) {
   async function poll() {
     if (document.visibilityState !== 'visible') return;
     if (isUnreachable || operations.size === 0) await readOperations();
+    if (api.standing?.ok === false && api.standing.failure.code === 'unreachable') await checkProof();
     // Pages with a badge poll even while another page is open.
     await Promise.all(shown().map((page) => (page.badge || page === current() ? page.poll?.() : undefined)));
     update();
@@ -144,6 +152,7 @@ async function start(root) {
 
   await readOperations();
   open();
+  checkProof();
   document.documentElement.dataset.ready = 'true';
   addEventListener('hashchange', () => {
     open();

@@ -3,7 +3,7 @@ import { nothing } from 'lit-html';
 import { formatJson, formatWhole, html } from '../../../page/format.js';
 import { chosenLanguage, LANGUAGES } from './words.js';
 
-/** @import { Failure } from './api.js' */
+/** @import { Api, Failure } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Words } from './words.js' */
 
@@ -34,7 +34,7 @@ export function renderShell({ console: { t, api }, pages, page, isUnreachable, o
       ).map(
         ([name, label]) => html`<option value=${name} ?selected=${name === chosenLanguage()}>${label}</option>`,
       )}</select>
-      ${renderProof(t, api.proof, onProof)}
+      ${renderProof(t, api, onProof)}
     </header>
     <main id="main" tabindex="-1">
       ${isUnreachable && renderFailure({ code: 'unreachable', detail: '', issues: [] }, t)}
@@ -48,8 +48,18 @@ function skip(event) {
   document.querySelector('main')?.focus();
 }
 
-/** @param {Words} t @param {{token: string, name: string}} proof @param {(proof: {token: string, name: string}) => void} onProof */
-function renderProof(t, proof, onProof) {
+/** @param {Words} t @param {Api} api */
+function standingOf(t, { proof, standing }) {
+  if (proof.token === '') return t('sign_in');
+  if (!standing) return t('token_checking');
+  if (standing.ok) return t('signed_in', { name: proof.name || t('nobody') });
+  return t(standing.failure.code === 'unauthenticated' ? 'token_refused' : 'token_unchecked');
+}
+
+/** @param {Words} t @param {Api} api @param {(proof: {token: string, name: string}) => void} onProof */
+function renderProof(t, api, onProof) {
+  const { proof, standing } = api;
+  const failure = standing?.ok === false ? standing.failure : undefined;
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
@@ -59,8 +69,9 @@ function renderProof(t, proof, onProof) {
     form.closest('details')?.removeAttribute('open');
   };
   return html`<details class="proof" id="proof">
-    <summary>${proof.token ? t('signed_in', { name: proof.name || t('nobody') }) : t('sign_in')}</summary>
+    <summary><span aria-live="polite" class=${failure ? 'tone wrong' : ''}>${standingOf(t, api)}</span></summary>
     <form class="card" @submit=${submit}>
+      ${failure && html`<p class="tone wrong">${t.of('failure', failure.code)} ${failure.detail}</p>`}
       <p class="quiet">${t('token_help')}</p>
       <label>${t('token')} <input name="token" type="password" pattern="[!-~]*" title=${t('token_form')} autocomplete="off" spellcheck="false" .value=${proof.token}></label>
       <label>${t('your_name')} <input name="name" autocomplete="username" maxlength="256" .value=${proof.name}></label>
