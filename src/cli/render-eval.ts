@@ -1,8 +1,9 @@
 /** A run for people: metrics with their intervals, a column for each set of cases, and causes of wrong cases; or two side by side. */
+import { oneLine } from '../core/visible-text.js';
 import type { ComparedMetric, Comparison } from '../eval/compare.js';
 import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
-import { colours as pc, renderTable } from './output.js';
+import { colours as pc, printableLine, renderTable } from './output.js';
 
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens', time: 'Time' } as const;
 
@@ -67,9 +68,10 @@ export function renderValue(value: number | null, unit: RunMetric['unit']): stri
 }
 
 const MAX_NAMED_CASES = 20;
+const MAX_REQUEST_CHARACTERS = 80;
 
 export function renderComparison(comparison: Comparison): string {
-  const { first, second, cases, onlyFirst, onlySecond, settings, metrics, won, lost, p } = comparison;
+  const { first, second, cases, onlyFirst, onlySecond, settings, metrics, won, lost, p, requests } = comparison;
   const alone = onlyFirst + onlySecond > 0 ? `; only in the first ${onlyFirst}, only in the second ${onlySecond}` : '';
   const head = ['metric', 'first', 'second', 'difference', '95 %', 'better', 'worse'];
   return [
@@ -77,8 +79,8 @@ export function renderComparison(comparison: Comparison): string {
     ...(settings.length > 0 ? [`Settings that differ\n${settings.map((line) => `  ${line}`).join('\n')}`] : []),
     renderTable(head, metrics.filter(isShown).map(renderRow)),
     `${won.length} won, ${lost.length} lost; McNemar's exact p = ${p.toPrecision(2)}`,
-    ...renderCases('Won', won),
-    ...renderCases('Lost', lost),
+    ...renderCases('Won', won, requests),
+    ...renderCases('Lost', lost, requests),
   ].join('\n\n');
 }
 
@@ -105,8 +107,15 @@ function renderRow({ name, unit, better, first, second, difference }: ComparedMe
   ];
 }
 
-function renderCases(title: string, ids: readonly string[]): string[] {
+function renderCases(title: string, ids: readonly string[], requests: Comparison['requests']): string[] {
   if (ids.length === 0) return [];
-  const more = ids.length > MAX_NAMED_CASES ? ` and ${ids.length - MAX_NAMED_CASES} more (--json names all)` : '';
-  return [`${title}: ${ids.slice(0, MAX_NAMED_CASES).join(' ')}${more}`];
+  const lines = ids.slice(0, MAX_NAMED_CASES).map((id) => `${printableLine(id)}  ${renderRequest(requests[id] ?? '')}`);
+  const more = ids.length > MAX_NAMED_CASES ? [`and ${ids.length - MAX_NAMED_CASES} more (--json names all)`] : [];
+  return [[title, ...[...lines, ...more].map((line) => `  ${line}`.trimEnd())].join('\n')];
+}
+
+function renderRequest(request: string): string {
+  const characters = [...oneLine(request)];
+  if (characters.length <= MAX_REQUEST_CHARACTERS) return characters.join('');
+  return `${characters.slice(0, MAX_REQUEST_CHARACTERS - 1).join('')}…`;
 }

@@ -1,5 +1,6 @@
 /** Compares two runs on the cases that both have, so that differences come from the runs. */
 import { createTally, METRICS, type Tally } from './metrics.js';
+import type { CaseRecord } from './record.js';
 import { readSummary, withRun } from './run-store.js';
 import { differencesOf, type MetricMeaning, type RunSummary } from './run-summary.js';
 import { type Difference, FRACTION_DIFFERENCES, mcNemarExact, type Pair, pairedDifference } from './statistics.js';
@@ -27,6 +28,8 @@ export interface Comparison {
   /** Right in the second run only, and in the first run only. A case is right when more than half of its repeats are. */
   readonly won: readonly string[];
   readonly lost: readonly string[];
+  /** Case that was won or lost -> its request. */
+  readonly requests: Readonly<Record<string, string>>;
   /** p of McNemar's exact test on won and lost. */
   readonly p: number;
 }
@@ -34,7 +37,9 @@ export interface Comparison {
 /** @param first and `second` are folders of runs. @throws WinnowError `not_found`, `store_failed` */
 export async function compareRuns(first: string, second: string): Promise<Comparison> {
   const summaries = { first: await readSummary(first), second: await readSummary(second) };
-  const [one, other] = [await tallyOf(first), await tallyOf(second)];
+  const one = await tallyOf(first);
+  const queries = new Map<string, string>();
+  const other = await tallyOf(second, ({ id, query }) => queries.set(id, query));
   const both = [...one.places()].flatMap(([id, at]) => {
     const there = other.places().get(id);
     return there === undefined ? [] : [{ id, at, there }];
@@ -57,14 +62,18 @@ export async function compareRuns(first: string, second: string): Promise<Compar
     metrics: [...METRICS].flatMap(([name, meaning]) => compareMetric({ name, ...meaning }, pairsOf(name))),
     won,
     lost,
+    requests: Object.fromEntries([...won, ...lost].map((id) => [id, queries.get(id) ?? ''])),
     p: mcNemarExact(won.length, lost.length),
   };
 }
 
-function tallyOf(path: string): Promise<Tally> {
+function tallyOf(path: string, onRecord?: (record: CaseRecord) => void): Promise<Tally> {
   return withRun(path, async (store) => {
     const tally = createTally();
-    for await (const record of store.records()) tally.add(record);
+    for await (const record of store.records()) {
+      tally.add(record);
+      onRecord?.(record);
+    }
     return tally;
   });
 }

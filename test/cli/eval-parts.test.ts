@@ -137,13 +137,23 @@ describe('a run for people', () => {
 
   it('beside another one tells which cases were won and lost', async () => {
     const run = (...values: number[]) =>
-      aRun(values.map((right, place) => aRecord({ id: `c${place}`, scores: { right } })));
+      aRun(values.map((right, place) => aRecord({ id: `c${place}`, query: `ask\n${place}`, scores: { right } })));
     const [first, second] = [await run(0, 0, 0, 0, 0, 0, 1), await run(1, 1, 1, 1, 1, 1, 0)];
     const text = renderComparison(await compareRuns(first.path, second.path));
     expect(text).toContain("6 won, 1 lost; McNemar's exact p = 0.13");
-    expect(text).toContain('Won: c0 c1 c2 c3 c4 c5\n\nLost: c6');
+    const won = [0, 1, 2, 3, 4, 5].map((place) => `  c${place}  ask ${place}\n`).join('');
+    expect(text).toMatch(new RegExp(`\\n\\nWon\\n${won}\\nLost\\n  c6  ask 6$`, 'u'));
     expect(text).toMatch(/right +0\.143 +0\.857 +\+0\.714 +\S+ – \S+ +6 +1/u);
     expect(text).toMatch(/^tokens\.read +0 +0 [\s\S]*^time +9 ms +9 ms /mu);
+  });
+
+  it('beside another one cuts long requests, and names the first cases of many', async () => {
+    const run = (right: number) =>
+      aRun(Array.from({ length: 22 }, (_, c) => aRecord({ id: `c${c}`, query: '水'.repeat(90), scores: { right } })));
+    const [first, second] = [await run(1), await run(0)];
+    const text = renderComparison(await compareRuns(first.path, second.path));
+    expect(text).toContain(`Lost\n  c0  ${'水'.repeat(79)}…\n`);
+    expect(text).toMatch(/ {2}c19 .*\n {2}and 2 more \(--json names all\)$/u);
   });
 
   it.each([
