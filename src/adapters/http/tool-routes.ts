@@ -1,6 +1,7 @@
 /** `GET /v1/tools`: the caller's view of the catalogue. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { RUNNERS, runnerOf } from '../../agents/sandbox/executors/executor.js';
 import type { View } from '../../core/catalog/scope.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
 import { parseAs } from '../../core/parse.js';
@@ -22,7 +23,9 @@ export const listedToolSchema = z.object({
 });
 const toolListSchema = z.object({
   fingerprint: z.string().describe('Changes when anything that a model sees of these tools does.'),
-  tools: z.array(listedToolSchema),
+  tools: z.array(
+    listedToolSchema.extend({ runner: z.enum(RUNNERS).optional().describe('What may run it; absent: nothing does.') }),
+  ),
 });
 export type ToolList = z.infer<typeof toolListSchema>;
 
@@ -54,5 +57,16 @@ function listTools({ fingerprint, tools }: View): ToolList {
 
 function listTool(tool: Tool): ToolList['tools'][number] {
   const { name, title, description, category, toolType, risk, origin, inputSchema, outputSchema } = tool;
-  return { name, title, description, category, toolType, risk, origin, inputSchema, outputSchema };
+  return {
+    name,
+    title,
+    description,
+    category,
+    toolType,
+    risk,
+    origin,
+    inputSchema,
+    outputSchema,
+    runner: runnerOf(tool),
+  };
 }

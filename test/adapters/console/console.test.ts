@@ -13,6 +13,7 @@ import { triedCallSchema } from '../../../src/agents/policy/trial.js';
 import { approvalSchema, auditEntrySchema } from '../../../src/agents/records.js';
 import { conditionSchema, stepStateSchema } from '../../../src/agents/runs/plan-run.js';
 import { listedRunSchema } from '../../../src/agents/runs/run-view.js';
+import { RUNNERS } from '../../../src/agents/sandbox/executors/executor.js';
 import { flagSchema } from '../../../src/core/catalog/scan.js';
 import { RISKS } from '../../../src/core/catalog/tool.js';
 import { argumentSourcesSchema, type PlanResult, resultSchema, selectionSchema } from '../../../src/core/result.js';
@@ -151,6 +152,7 @@ describe('the words of the API', () => {
     ['source', argumentSourcesSchema.valueType.shape.source.options],
     ['kind', resultSchema.options.map(({ shape }) => shape.kind.value)],
     ['risk', RISKS],
+    ['runner', RUNNERS],
     ['run_state', listedRunSchema.shape.state.options],
     ['step', stepStateSchema.shape.status.options],
     ['is', conditionSchema.shape.is.options],

@@ -163,6 +163,25 @@ describeInBrowser('the other pages', startConsoleBrowser, (browser) => {
     expect(noise).toEqual([]);
   });
 
+  it('says a text once that is title and description, and what runs a tool', async () => {
+    const http = { metadata: { http: { method: 'GET', path: '/pets' } } };
+    const tools = [
+      createTool('pets', {}, undefined, { title: 'List all pets', description: 'List all pets', ...http }),
+      createTool('owner', {}, undefined, { title: 'The owner', description: 'Who a pet lives with.' }),
+    ];
+    const { url } = await startConsole({ planner: plannerOf(createScriptedModel(), tools) });
+    const { page, noise } = await browser().open(`${url}/#tools`);
+    await page.locator('[data-tool="owner"] small', { hasText: 'The owner' }).waitFor();
+    expect(await page.getByText('List all pets').count()).toBe(1);
+    expect(await texts(page, '[name="runner"] option')).toEqual(['Type: all', 'function (1)', 'HTTP API (1)']);
+    await page.locator('[name="runner"]').selectOption('http');
+    await shown(page).filter({ hasText: '1 of 2' }).waitFor();
+    await page.locator('[data-tool="pets"] a').click();
+    await page.locator('.facts dd', { hasText: /^HTTP API$/u }).waitFor();
+    expect(await page.getByText('List all pets').count()).toBe(1);
+    expect(noise).toEqual([]);
+  });
+
   it('calls a tool by a form of its schema: a dry run, what is refused, an approval, the result, recent use', async () => {
     const { server, called } = await startCallable();
     const { page, noise } = await browser().open(`${server.url}/#tools?tool=book`, SIGNED_IN);

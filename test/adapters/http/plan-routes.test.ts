@@ -9,6 +9,7 @@ import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
 import type { Catalog } from '../../../src/core/catalog/catalog.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';
+import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { startScriptedServer } from '../../support/scripted-server.js';
 import { fail } from '../../support/server-behaviours.js';
@@ -213,6 +214,17 @@ describe('GET /v1/tools', () => {
   ])('lists what %s sees', async (_name, query, headers, expected) => {
     const { url } = await startServer({ planner: answeringPlanner() });
     expect(await namesOf(await fetch(`${url}/v1/tools${query}`, { headers }))).toEqual(expected);
+  });
+
+  it('tells what runs each', async () => {
+    const tools = [
+      createTool('own'),
+      createTool('rest', {}, undefined, { metadata: { http: { method: 'GET', path: '/' } } }),
+      createTool('far', {}, undefined, { toolType: 'mcp' }),
+    ];
+    const { url } = await startServer({ planner: plannerOf(createScriptedModel(), tools) });
+    const list: ToolList = JSON.parse(await (await fetch(`${url}/v1/tools`)).text());
+    expect(list.tools.map(({ runner }) => runner)).toEqual(['function', 'http', undefined]);
   });
 
   it('tells nothing of tools that are not listed, also not by fields that name others', async () => {

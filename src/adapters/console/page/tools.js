@@ -7,15 +7,18 @@ import { createCalls } from './call.js';
 import { renderFailure } from './shell.js';
 
 /** @import { HeldTool } from '../../../agents/definitions.ts' */
-/** @import { Tool } from '../../../core/catalog/tool.ts' */
+/** @import { ToolList } from '../../http/tool-routes.ts' */
 /** @import { Answer, Failure } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-/** A tool as the API returns it. @typedef {Pick<Tool, 'name' | 'title' | 'description' | 'category' | 'toolType' | 'risk' | 'origin' | 'inputSchema' | 'outputSchema'>} ListedTool */
+/** @typedef {ToolList['tools'][number]} ListedTool */
 
 /** Filters of the list. @type {Readonly<Record<string, Word>>} */
-const FILTERS = { origin: 'source', risk: 'risk', toolType: 'type', category: 'category' };
+const FILTERS = { origin: 'source', risk: 'risk', runner: 'type', category: 'category' };
+
+/** Filters whose values have words of their own. */
+const WORDED = new Set(['risk', 'runner']);
 
 /** @type {Page} */
 export const toolsPage = { name: 'tools', title: 'tools', needs: 'listTools', create: createTools };
@@ -103,6 +106,10 @@ function createTools(console) {
 const wordsOf = ({ name, title = '', description, category = '' }) =>
   [name, title, description, category].join('\n').toLowerCase();
 
+/** Undefined where the description begins with it, as in many OpenAPI documents. @param {ListedTool} tool */
+const titleOf = ({ title, description }) =>
+  title && description.toLowerCase().startsWith(title.trim().toLowerCase()) ? undefined : title;
+
 /** Makes each row once. Of thousands of rows, a filter touches only those that it removes or adds. */
 function createList() {
   const element = Object.assign(document.createElement('ol'), { className: 'tools' });
@@ -146,7 +153,9 @@ function createList() {
 }
 
 /** @param {ListedTool} tool @param {Words} t */
-function createRow({ name, title, description, category, risk }, t) {
+function createRow(tool, t) {
+  const { name, description, category, risk } = tool;
+  const title = titleOf(tool);
   const row = document.createElement('li');
   row.dataset.tool = name;
   render(
@@ -194,7 +203,7 @@ function renderFilter(name, label, { tools, t, chosen, change }) {
   if (values.length < 2) return false;
   return html`<select name=${name} aria-label=${label} @change=${change}><option value="" .selected=${!chosen}>${label}: ${t('all')}</option>${values.map(
     ([value, count]) =>
-      html`<option value=${value} .selected=${chosen === value}>${name === 'risk' ? t.of('risk', value) : value} (${formatWhole(count)})</option>`,
+      html`<option value=${value} .selected=${chosen === value}>${WORDED.has(name) ? t.of(name, value) : value} (${formatWhole(count)})</option>`,
   )}</select>`;
 }
 
@@ -202,11 +211,12 @@ function renderFilter(name, label, { tools, t, chosen, change }) {
 function renderTool(tool, { t, name, back, renderCalls }) {
   if (!tool)
     return html`<h1><code>${name}</code></h1><p>${t('why_unseen', { name })}</p><p><a href=${back}>${t('all_tools')}</a></p>`;
-  const { title, description, category, toolType, risk, origin, inputSchema, outputSchema } = tool;
+  const { description, category, runner, risk, origin, inputSchema, outputSchema } = tool;
+  const title = titleOf(tool);
   const facts = [
     [t('risk'), t.of('risk', risk)],
     [t('source'), origin],
-    [t('type'), toolType],
+    [t('type'), runner ? t.of('runner', runner) : t('no_runner')],
     [t('category'), category ?? '–'],
   ];
   return html`<p><a href=${back}>${t('all_tools')}</a></p>

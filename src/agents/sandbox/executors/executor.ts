@@ -65,16 +65,13 @@ export interface Executor {
   close?(): Promise<void>;
 }
 
+export const RUNNERS = ['skill', 'mcp', 'http', 'function'] as const;
+
 /**
  * The kind of executor that may run a tool. A tool of a server or document runs there only, whatever its name, so it
  * can't reach a function of the operator. A private tool comes from its user: only its text can be read.
  */
-export function runnerOf({
-  toolType,
-  scope,
-  metadata,
-  origin,
-}: Tool): 'skill' | 'mcp' | 'http' | 'function' | undefined {
+export function runnerOf({ toolType, scope, metadata, origin }: Tool): (typeof RUNNERS)[number] | undefined {
   if (toolType === 'skill') return 'skill';
   if (scope !== 'system') return undefined;
   if (metadata.mcp !== undefined) return 'mcp';
