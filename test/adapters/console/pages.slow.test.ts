@@ -179,6 +179,9 @@ describeInBrowser('the other pages', startConsoleBrowser, (browser) => {
     await page.locator('[data-tool="pets"] a').click();
     await page.locator('.facts dd', { hasText: /^HTTP API$/u }).waitFor();
     expect(await page.getByText('List all pets').count()).toBe(1);
+    await page.getByRole('link', { name: 'Try' }).click();
+    // An example would be of another catalogue.
+    expect(await page.locator('[name="message"]').getAttribute('placeholder')).toBe(null);
     expect(noise).toEqual([]);
   });
 

@@ -122,7 +122,7 @@ function createTry(console) {
       const { t, view } = console;
       return html`<h1>${t('try')}</h1>
         <form class="card" @submit=${onSubmit} @keydown=${onKey}>
-          <label>${t('request')} <textarea name="message" rows="3" required .value=${draft ?? view.message ?? ''} @input=${onInput} placeholder=${t('request_example')}></textarea></label>
+          <label>${t('request')} <textarea name="message" rows="3" required .value=${draft ?? view.message ?? ''} @input=${onInput}></textarea></label>
           <details><summary>${t('more_fields')}</summary>
             <label>${t('more_fields_help')} <textarea name="more" rows="4" spellcheck="false" .value=${more}></textarea></label></details>
           ${moreIssue !== '' && html`<p class="tone wrong" role="alert">${moreIssue}</p>`}
