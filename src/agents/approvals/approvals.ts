@@ -26,7 +26,14 @@ import {
 } from '../records.js';
 import type { Approvals as StoredApprovals } from '../store/sql/approvals.js';
 import type { ApprovalRecord, AuditRecord, GrantedArguments } from '../store/store.js';
-import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
+import {
+  type Deciding,
+  isSameIdentity,
+  nextWhilePending,
+  ownWords,
+  type PersonChannel,
+  refuseDeciding,
+} from './deciding.js';
 import { createApprovalLists } from './list-approvals.js';
 import {
   type CallRefused,
@@ -88,6 +95,7 @@ export type Approvals = ReturnType<typeof createApprovals>;
 export function createApprovals({ store, policy, clock, quotas, toAudit, edit }: ApprovalParts) {
   const now = () => clock().toISOString();
   const { review, page, list } = createApprovalLists(store);
+  const nextFor = (user: string) => nextWhilePending(policy().settings.approvals, user);
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
   return {
@@ -104,7 +112,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
       const opened = await open(request, user);
       if ('ok' in opened) return opened;
       const { approval, isNew } = opened;
-      if (isNew) return refused('needs_approval', approval.reason, { approval, next: NEXT.pending });
+      if (isNew) return refused('needs_approval', approval.reason, { approval, next: nextFor(user) });
       return refuseMisfit(approval, request) ?? use(approval);
     },
 
@@ -183,7 +191,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     const approval = await store.request(asked, quotas.pendingApprovals, (one) =>
       toAudit(approvalEntry(one, 'approval_requested', 'needs_approval')),
     );
-    return approval ? { approval, isNew: approval.id === asked.id } : tooMany(quotas.pendingApprovals);
+    return approval ? { approval, isNew: approval.id === asked.id } : tooMany(quotas.pendingApprovals, nextFor(user));
   }
 
   function newApproval(request: ApprovalRequest, user: string): ApprovalRecord {
@@ -199,7 +207,7 @@ export function createApprovals({ store, policy, clock, quotas, toAudit, edit }:
     // Somebody else decided first, or it expired: its current state says which.
     const last = (await store.get(approval.id)) ?? approval;
     if (last.state === 'pending' && last.expiresAt > now())
-      return refused('approval_pending', 'Nobody has decided yet.', { approval: last, next: NEXT.pending });
+      return refused('approval_pending', 'Nobody has decided yet.', { approval: last, next: nextFor(last.user) });
     if (last.state === 'refused')
       return refused('approval_refused', `It was refused: ${last.reason}`, { approval: last, next: NEXT.refused });
     if (last.state === 'used')

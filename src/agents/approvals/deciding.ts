@@ -52,7 +52,23 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
   });
 }
 
-type Approvers = Policy['settings']['approvals']['approvers'];
+type ApprovalSettings = Policy['settings']['approvals'];
+type Approvers = ApprovalSettings['approvers'];
+
+/** What to do while a call waits, by who may decide. @param user who asks; their roles count only when they decide */
+export function nextWhilePending({ self, approvers }: ApprovalSettings, user = ''): string {
+  const { users = [], roles = [] } = approvers ?? {};
+  const isOpen = !approvers || roles.length > 0;
+  const mayUser = self === 'ask' && (isOpen || users.includes(user));
+  if (!mayUser && !isOpen && users.every((name) => isSameIdentity(name, user)))
+    return 'Nobody may approve it: tell the user to name others in approvals.approvers of the policy.';
+  const who = mayUser ? (approvers ? NAMED : OWN) : 'somebody else';
+  return `Wait until ${who} has approved it, then make the same call again.`;
+}
+
+const OWN =
+  'the user themselves, in person (`winnow approvals` in a terminal, or a question of their MCP client), or somebody else';
+const NAMED = 'an approver whom the policy names, who may be the user themselves,';
 
 /** Without a list, operators decide, and only they see what waits. */
 export function isApprover({ user, roles: own = [] }: Caller, approvers: Approvers): boolean {

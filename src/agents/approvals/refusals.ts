@@ -8,7 +8,6 @@ export type Refused = Refusal & { ok: false; approval?: string };
 export type CallRefused = Refused & Pick<CallFailure, 'granted'>;
 
 export const NEXT = {
-  pending: 'Wait until somebody else has approved it, then make the same call again.',
   refused: 'Do not try again; tell the user, or go another way.',
   edited:
     'Make the call with the arguments in `granted`. A text "[secret: …]" there stands for the value that you gave before.',
@@ -61,8 +60,9 @@ export function tooLarge(bytes: number, most: number): Refused {
   return refused('approval_too_large', reason, { next: 'Do less in one call.' });
 }
 
-export function tooMany(most: number): Refused {
-  return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next: NEXT.pending });
+/** @param next while they wait */
+export function tooMany(most: number, next: string): Refused {
+  return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next });
 }
 
 /** For approvers, who make no call; also where they may not see what exists. */

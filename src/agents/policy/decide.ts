@@ -7,6 +7,7 @@ import { isAbove } from '../../core/catalog/risk.js';
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { Digest } from '../approvals/canonical-json.js';
+import { nextWhilePending } from '../approvals/deciding.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller, matchesWhole } from './match.js';
@@ -103,7 +104,7 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
     : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
   return (
     (isCall ? decideCall(policy, known, rules) : undefined) ??
-    askForApproval(known, rules.parts) ?? {
+    askForApproval(policy, known, rules.parts) ?? {
       ...ALLOWED,
       risk: known.risk,
       rule: rules.parts.find(({ decision }) => decision === 'allow')?.name,
@@ -179,11 +180,12 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
 const LATER = 'Use another tool, or try again later.';
 
 /** High risk always needs approval, whatever the rules say. */
-function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {
+function askForApproval({ settings }: Policy, facts: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {
+  const { tool, risk, caller } = facts;
   const rule = rules.find(({ decision }) => decision === 'needs_approval');
   if (!rule && risk !== 'high') return undefined;
   const reason = rule ? (rule.reason ?? `The rule "${rule.name}" asks for approval.`) : `${tool.name} has high risk.`;
-  const next = 'Wait until somebody else has approved it, then make the same call again.';
+  const next = nextWhilePending(settings.approvals, caller.user);
   return { decision: 'needs_approval', code: 'needs_approval', reason, next, risk, rule: rule?.name };
 }
 

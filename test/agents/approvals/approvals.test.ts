@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalHash } from '../../../src/agents/approvals/canonical-json.js';
 import type { CallResult } from '../../../src/agents/contracts.js';
+import { decide } from '../../../src/agents/policy/decide.js';
+import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
@@ -431,6 +433,37 @@ describe('a decision', () => {
       'enable allowed ann',
     ]);
     expect(entries[0]).toMatchObject({ approval, argumentsHash: expect.stringMatching(/^[0-9a-f]{64}$/u) });
+  });
+});
+
+describe('what to do while a call waits', () => {
+  const SELF =
+    'the user themselves, in person (`winnow approvals` in a terminal, or a question of their MCP client), or';
+  it.each<[string, PolicyInput['approvals'], string]>([
+    ['to wait for somebody else', {}, 'Wait until somebody else has approved it'],
+    ['the same where others are named', { approvers: { roles: ['lead'] } }, 'Wait until somebody else has approved it'],
+    ['that the user may decide', { self: 'ask' }, `Wait until ${SELF} somebody else has approved it`],
+    [
+      'that the user may be among those who decide',
+      { self: 'ask', approvers: { users: ['ann'] } },
+      'Wait until an approver whom the policy names, who may be the user themselves, has approved it',
+    ],
+    ['that nobody may decide', { approvers: {} }, 'Nobody may approve it'],
+    ['that nobody but the user is named', { approvers: { users: ['Ann'] } }, 'Nobody may approve it'],
+    [
+      'to wait for others where they alone are named',
+      { self: 'ask', approvers: { users: ['bob'] } },
+      'Wait until somebody else has approved it',
+    ],
+    ['that nobody may decide, also not the user', { self: 'ask', approvers: {} }, 'Nobody may approve it'],
+  ])('is %s', async (_, approvals, next) => {
+    const { asked, router, id } = await ask({ policy: { approvals } });
+    expect(asked).toMatchObject({ code: 'needs_approval', next: expect.stringContaining(next) });
+    expect(await router.call(id, DEPLOY)).toMatchObject({ code: 'approval_pending', next: Object(asked).next });
+    const caller = { user: 'ann', roles: [] };
+    const [tool] = TOOLS.filter(({ name }) => name === 'deploy');
+    const facts = { purpose: 'find', tool, caller, session: { turn: 1, isEnded: false }, now: new Date() } as const;
+    expect(decide(createPolicy({ approvals }), facts).next).toBe(Object(asked).next);
   });
 });
 
