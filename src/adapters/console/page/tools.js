@@ -7,12 +7,12 @@ import { createCalls } from './call.js';
 import { renderFailure } from './shell.js';
 
 /** @import { HeldTool } from '../../../agents/definitions.ts' */
-/** @import { ToolList } from '../../http/tool-routes.ts' */
+/** @import { Tool } from '../../../core/catalog/tool.ts' */
 /** @import { Answer, Failure } from './api.js' */
 /** @import { Console, Page } from './app.js' */
 /** @import { Word, Words } from './words.js' */
 
-/** @typedef {ToolList['tools'][number]} ListedTool */
+/** A tool as the API returns it. @typedef {Pick<Tool, 'name' | 'title' | 'description' | 'category' | 'risk' | 'origin' | 'inputSchema' | 'outputSchema'> & {runner?: string}} ListedTool */
 
 /** Filters of the list. @type {Readonly<Record<string, Word>>} */
 const FILTERS = { origin: 'source', risk: 'risk', runner: 'type', category: 'category' };
