@@ -1,5 +1,6 @@
 /** The path of a request, in order: scope, selection, plan, further rounds if a tool is missing, result. */
 import type { View } from './catalog/scope.js';
+import { toWinnowError } from './errors.js';
 import { createPlanningStage, type PlanningStage } from './planning/plan.js';
 import { textsIn } from './planning/references.js';
 import { loadPrompts } from './prompts/prompts.js';
@@ -35,7 +36,7 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     select: (input, call) =>
       turns.take(input, call, async (turn) => {
-        const selectOnce = (asked: Turn) => select(asked, asked.view);
+        const selectOnce = (one: Turn) => select(one, one.view);
         const selection = await inReadings(turn, selectOnce, ({ mode }) => mode !== 'none');
         return { ...selection, ...turn.reportOf(selection) };
       }),
@@ -68,7 +69,7 @@ function isServed(planned: Awaited<ReturnType<PlanningStage>>, asked: Turn['aske
   return asked.isTakenBy(textsIn(planned.steps.map((step) => step.arguments)).map(({ text }) => text));
 }
 
-/** Where nothing serves the message, it is read without texts that it hands over, too. */
+/** Where nothing serves the message, it is read without texts that it hands over, too. If that fails, the first result stands. */
 async function inReadings<T>(
   turn: Turn,
   path: (turn: Turn) => Promise<T>,
@@ -78,8 +79,14 @@ async function inReadings<T>(
   if (isServed(first, turn.asked)) return first;
   for (const asked of turn.otherwise) {
     turn.trace.add('scope', 'the message is read again', { asked: asked.text });
-    const found = await path({ ...turn, asked });
-    if (isServed(found, asked)) return found;
+    try {
+      const found = await path({ ...turn, asked });
+      if (isServed(found, asked)) return found;
+    } catch (error) {
+      const { code } = toWinnowError(error);
+      if (code === 'cancelled') throw error;
+      turn.trace.add('scope', `that failed: ${code}`);
+    }
   }
   return first;
 }

@@ -2403,6 +2403,18 @@ describe('an argument', () => {
       expect(result).toMatchObject({ goal: message });
     });
 
+    it('may be left out without a plan: the first result stands', async () => {
+      const { result } = await decide([translate], 'Fun fact: dogs dream', {
+        tool: (asked) => {
+          if (asked.endsWith('…')) throw new WinnowError('model_failed', 'The server is gone.');
+          return chooses(asked, 'none');
+        },
+        fits: { translate: 'no"}' },
+      });
+      expect(result).toMatchObject({ kind: 'unplannable' });
+      expect(result.trace.map(({ note }) => note)).toContain('that failed: model_failed');
+    });
+
     it('makes no request of what nothing serves', async () => {
       const { result, model } = await decide([translate], 'Fun fact: dogs dream', {
         tool: (asked) => chooses(asked, 'none'),
