@@ -21,7 +21,7 @@ type Flags = FlagsOf<typeof FLAGS>;
 export function mcpCommand(): Command {
   return command({
     name: 'mcp',
-    about: 'serve one MCP client over stdin and stdout; risky calls need a --user, since somebody else approves',
+    about: 'serve one MCP client over stdin and stdout; risky calls need a --user, for whom they are approved',
     flags: FLAGS,
     examples: [
       'winnow mcp -c winnow.yaml --user ann',
