@@ -98,20 +98,16 @@ async function openFile(options: SqliteOptions): Promise<SqliteDatabase> {
   try {
     const isNew = file !== undefined && createPrivateFile(file);
     const database = new Database(file ?? ':memory:');
-    // The driver can't wait for the switch to WAL, so SQLite does; later waits don't block the event loop.
-    const settings = [
-      `busy_timeout = ${busyTimeoutMs}`,
-      'journal_mode = WAL',
-      'synchronous = FULL',
-      'busy_timeout = 0',
-    ];
+    const set = (setting: string) => database.prepare(`PRAGMA ${setting}`).all();
+    // The driver can't wait while another process makes the file, so SQLite does; later waits don't block the event loop.
+    set(`busy_timeout = ${busyTimeoutMs}`);
     try {
       refuseOther(database, options);
     } catch (error) {
       database.close();
       throw error;
     }
-    for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
+    for (const setting of ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 0']) set(setting);
     database.exec(schema);
     if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
     for (const notice of file === undefined ? [] : tightenFiles(file)) onNotice?.(notice);
