@@ -154,7 +154,7 @@ async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<st
 function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean): string[] {
   const known = Object.values(steps);
   if (known.some(({ failure }) => failure?.code === 'approval_not_allowed'))
-    return ['Next: give --user: an approval is of what a user asks for.'];
+    return ['Next: give --user, for whom the step can be approved.'];
   if (state !== 'paused') return [];
   if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
   const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
