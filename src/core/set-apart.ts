@@ -64,8 +64,8 @@ function cut(text: string, parts: readonly Bound[]): Asked {
     text: short,
     restore: (ask) => (ask === short ? whole : cuts.reduce((said, one) => said.replace('…', () => one.full), ask)),
     isTakenBy: (values) => {
-      const outside = short.toLowerCase();
-      return cuts.length === 0 || cuts.some(({ full: said }) => !isUntouched({ said, outside }, values.map(oneLine)));
+      const [outside, words] = [short.toLowerCase(), values.map(oneLine)];
+      return cuts.length === 0 || cuts.some(({ full: said }) => !isUntouched({ said, outside }, words));
     },
   };
 }

@@ -30,8 +30,8 @@ export interface SelectionCall {
   view: View;
   /** With the message as it is read to find tools. */
   request: Request;
-  /** Those that match the request. */
-  rules: readonly Rule[];
+  /** Those that match the request; matched when a stage asks, since few tools need no stage. */
+  rules(): readonly Rule[];
   usage: Usage;
   /** Tools of an earlier round, which share the budget. */
   earlier: readonly Tool[];

@@ -58,7 +58,7 @@ export function createSelectionStage(
           ...turn,
           view,
           request: { ...turn.request, message: turn.asked.text },
-          rules: matchingRules(turn.rules, turn.request),
+          rules: () => matchingRules(turn.rules, turn.request),
           usage: usage.selection,
         },
         parts,

@@ -16,8 +16,9 @@ import { modelChoice, probabilityOf } from './model-choice.js';
 export const rules: Stage = {
   name: 'rules',
   apply(candidates, { call }) {
+    const matched = call.rules();
     const ruled = (names: (rule: Rule) => readonly string[] | undefined) =>
-      call.rules.flatMap((rule) =>
+      matched.flatMap((rule) =>
         named(names(rule) ?? [], call.view.byName, { via: 'rule', serves: rule.name }, PRIORITY.rule),
       );
     const first = ruled((rule) => rule.first);

@@ -62,7 +62,7 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
     {
       view,
       request,
-      rules: matchingRules(rules, request),
+      rules: () => matchingRules(rules, request),
       earlier: [],
       usage: noUsage(),
       trace: createTrace(),
