@@ -2,6 +2,7 @@
  * Texts that a request hands over: "translate into French: where is the station?", or a pasted mail. Quotation marks, a colon,
  * fences and line breaks tell them apart, and no words do. What is asked for mostly stands outside.
  */
+import { cutText } from './planning/issues.js';
 import { type Bound, quotedIn } from './planning/numbers.js';
 import { oneLine, visibleText } from './visible-text.js';
 
@@ -52,7 +53,7 @@ function cut(text: string, parts: readonly Bound[]): Asked {
   const cuts = parts.map((part) => {
     const full = oneLine(text.slice(part.start, part.end));
     const start = text.indexOf(full.slice(0, 1), part.start);
-    return { start, end: part.end, full: firstOf(full, MOST.whole) };
+    return { start, end: part.end, full: cutText(full, MOST.whole) };
   });
   const withParts = (shown: (cut: (typeof cuts)[number]) => string) => {
     const ends = [0, ...cuts.map(({ end }) => end)];
@@ -75,11 +76,6 @@ export function isUntouched({ said, outside }: { said: string; outside: string }
   const text = said.toLowerCase();
   const isFrom = (words: string) => (text.includes(words) && !outside.includes(words)) || words.includes(text);
   return ![...values].some((value) => isFrom(value.toLowerCase()));
-}
-
-/** The first characters, with "…" where more follow. @example firstOf('hello', 4) // 'hell…' */
-export function firstOf(text: string, characters: number): string {
-  return text.length > characters ? `${text.slice(0, characters).replace(/\p{Cs}$/u, '')}…` : text;
 }
 
 function quotesIn(text: string): Bound[] {

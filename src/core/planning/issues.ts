@@ -52,6 +52,7 @@ export function listNames(names: readonly string[], most: number): string {
   return `${names.slice(0, most).map(showName).join(', ')}${more}`;
 }
 
+/** Cuts between characters. @example cutText('hello', 4) // 'hell…' */
 export function cutText(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return text.length > most ? `${text.slice(0, most).replace(/\p{Cs}$/u, '')}…` : text;
 }

@@ -2,6 +2,7 @@
 import { shownTexts } from '../../catalog/shown.js';
 import type { Tool } from '../../catalog/tool.js';
 import { oneLine } from '../../visible-text.js';
+import { cutText } from '../issues.js';
 import { renderKey } from '../render-tool.js';
 import { readEither } from './json-writer.js';
 import type { Deciding, Open } from './read.js';
@@ -35,6 +36,6 @@ export function renderCandidate(tool: Tool): string {
   const { name, inputSchema } = tool;
   const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
   const text = oneLine(shownTexts(tool).description);
-  const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
+  const shown = cutText(text, MAX_DESCRIPTION);
   return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
 }

@@ -1,6 +1,7 @@
 /** The texts that a request hands over, as sources of arguments: each is passed on as it stands. */
-import { firstOf, textsApart } from '../../set-apart.js';
+import { textsApart } from '../../set-apart.js';
 import { oneLine, visibleText } from '../../visible-text.js';
+import { cutText } from '../issues.js';
 import type { SetApart } from './sources.js';
 
 /** Most characters of a text that the model reads as a value. */
@@ -22,7 +23,7 @@ export function setApartIn(message: string): SetApart[] {
       value,
       from: 'request',
       said,
-      shown: firstOf(said, MAX_SHOWN),
+      shown: cutText(said, MAX_SHOWN),
       outside: oneLine(text.replace(value, () => ' ')).toLowerCase(),
     };
   });
